@@ -1,0 +1,60 @@
+"""Who may see what: log-in everywhere, and one gate through which every lookup passes."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+
+from drift.models import Canary, Endpoint, EndpointCheck, Membership, Monitor, Role, Run, Sample, Suite, Team
+
+M = TypeVar("M", bound=Model)
+
+PATH_TO_TEAM: dict[type[Model], str] = {
+    Canary: "team",
+    Endpoint: "team",
+    EndpointCheck: "endpoint__team",
+    Monitor: "endpoint__team",
+    Run: "monitor__endpoint__team",
+    Sample: "series__endpoint__team",
+    Suite: "team",
+}
+
+
+def membership_of(request: HttpRequest) -> Membership:
+    """The membership the person acts in: the one chosen in the session, else the first. 404 without any."""
+    cached = getattr(request, "tidegauge_membership", None)
+    if cached is None:
+        own = list(Membership.objects.filter(user=request.user.pk).select_related("team").order_by("id"))
+        chosen = request.session.get("team")
+        cached = next((m for m in own if str(m.team.public_id) == chosen), own[0] if own else None)
+        if cached is None:
+            raise Http404("You are not in a team yet. Ask an owner to invite you.")
+        request.tidegauge_membership = cached  # type: ignore[attr-defined]
+    return cached
+
+
+def team_of(request: HttpRequest) -> Team:
+    return membership_of(request).team
+
+
+def require_editor(request: HttpRequest) -> None:
+    """Raises PermissionDenied for viewers."""
+    if membership_of(request).role == Role.VIEWER:
+        raise PermissionDenied("You can look but not change things here. Ask an owner for the editor role.")
+
+
+def team_rows(request: HttpRequest, model: type[M]) -> QuerySet[M]:
+    """The rows of `model` that the person's team owns."""
+    return model._default_manager.filter(**{PATH_TO_TEAM[model]: team_of(request)})
+
+
+def find(request: HttpRequest, model: type[M], public_id: UUID) -> M:
+    """The team's row with that public id. 404 for another team's row and for none alike."""
+    row = team_rows(request, model).filter(public_id=public_id).first()
+    if row is None:
+        raise Http404(f"There is no such {model._meta.verbose_name} in your team.")
+    return row
