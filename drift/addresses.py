@@ -1,7 +1,8 @@
 """Which network addresses a user-entered endpoint may lead to.
 
-Pure rules: no DNS, no HTTP. The form asks `read_base_url` and `AddressRule.refusal_of_literal` when a person types an
-address; the prober asks `AddressRule.refusal` about every address a name resolved to, at the moment it connects.
+Pure rules: no DNS, no HTTP. The form asks `read_base_url` and `AddressRule.refusal_of_literal` when a person
+types an address; the prober asks `AddressRule.refusal` about every address a name resolved to, at the moment
+it connects.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class AddressError(ValueError):
 class AddressRule:
     """What an administrator allows beyond the public internet. Empty: public addresses only.
 
-    A listed network opens exactly its addresses. A listed host name may resolve to private or loopback addresses, but
-    not to link-local ones (cloud metadata lives there): those need their network listed.
+    A listed network opens exactly its addresses. A listed host name may resolve to private or loopback
+    addresses, but not to link-local ones (cloud metadata lives there): those need their network listed.
     """
 
     networks: tuple[Network, ...] = ()
@@ -64,7 +65,9 @@ class AddressRule:
             real = ip_address(address.partition("%")[0])
         except ValueError:
             return f"{host} resolved to '{address}', which is not an IP address."
-        if any(_within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks):
+        if any(
+            _within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks
+        ):
             return None
         kind = _private_kind(real)
         if kind is None:
@@ -74,7 +77,7 @@ class AddressRule:
         where = f"{host} is" if host == address else f"{host} resolves to {address}, which is"
         return (
             f"{where} a {kind} address. Endpoints on private networks must be on the allow list: "
-            "ask an administrator to add its network or host name to PROBE_ALLOWED_NETWORKS."
+            "ask an administrator to add its network or host name to ALLOW_PRIVATE_TARGETS."
         )
 
     def refusal_of_literal(self, base_url: str) -> str | None:
@@ -90,7 +93,9 @@ class AddressRule:
 
 
 def read_base_url(text: str) -> str:
-    """The base URL a person meant: scheme checked, a pasted route and trailing slash removed. Raises `AddressError`."""
+    """The base URL a person meant: scheme checked, a pasted route and trailing slash removed. Raises
+    `AddressError`.
+    """
     try:
         parts = urlsplit(text.strip())
         port = parts.port

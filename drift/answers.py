@@ -1,7 +1,7 @@
 """What travels between the prober and the record: what was asked, what came back, how it was read.
 
-`Ask -> Exchange -> Decoded`, each frozen. The exchange holds the bytes as they arrived; decoding can be repeated.
-Nothing here speaks HTTP: the prober fills these, `drift.record` stores them.
+`Ask -> Exchange -> Decoded`, each frozen. The exchange holds the bytes as they arrived; decoding can be
+repeated. Nothing here speaks HTTP: the prober fills these, `drift.record` stores them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMPARABLE = frozenset({Outcome.TEXT, Outcome.TOOL_CALLS})
 
 
 class FingerprintState(StrEnum):
-    """The four ways of (not) stating a `system_fingerprint`; they mean different things and are kept apart."""
+    """The four ways of (not) stating a `system_fingerprint`; they mean different things, so are kept apart."""
 
     ABSENT = "absent"
     NULL = "null"
@@ -65,7 +65,9 @@ class ApiKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Everything needed to reach one endpoint. `api_key` is excluded from `repr` so that it cannot reach a log."""
+    """Everything needed to reach one endpoint. `api_key` is excluded from `repr` so that it cannot reach a
+    log.
+    """
 
     base_url: str
     model: str
@@ -93,10 +95,11 @@ class Ask:
 class Exchange:
     """One request and what came back, before anyone interprets it.
 
-    `body` is the response body as received (decompressed); for a stream the whole event stream. `headers` are the
-    response headers worth keeping, redacted, names in lower case. `transport_error` names a failure that left no
-    complete HTTP response (`timeout`, `unreachable`, `bad_encoding`, `too_large`, `refused_address`, `throttled`); then
-    `status` may be None and `error_detail` says what happened, with the chain of causes and no secrets.
+    `body` is the response body as received (decompressed); for a stream the whole event stream. `headers` are
+    the response headers worth keeping, redacted, names in lower case. `transport_error` names a failure that
+    left no complete HTTP response (`timeout`, `unreachable`, `bad_encoding`, `too_large`, `refused_address`,
+    `throttled`); then `status` may be None and `error_detail` says what happened, with the chain of causes
+    and no secrets.
     """
 
     request_body: bytes
@@ -133,6 +136,7 @@ class IdentityFacts:
     fingerprint: str = ""
     upstream: str = ""  # the provider behind a router
     region: str = ""  # region or pool header
+    deployment: str = ""  # the gateway's id of the deployment that served
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,9 @@ class ScoredToken:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """One answer as read by decoder `version`. `text` may hold NUL and lone surrogates: it is never cleaned here."""
+    """One answer as read by decoder `version`. `text` may hold NUL and lone surrogates: it is never cleaned
+    here.
+    """
 
     version: int
     outcome: Outcome
@@ -165,6 +171,14 @@ class Decoded:
     cache_evidence: str = ""
     error_code: str = ""
     error_message: str = ""  # the provider's own inner message, redacted
+    seed_echo: int | None = None  # the seed the server says it used
+
+    @property
+    def degenerate_logprobs(self) -> bool:
+        """Every chosen token at exactly 0.0: a placeholder, or a distribution already scaled by temperature
+        0.
+        """
+        return self.tokens is not None and len(self.tokens) > 1 and all(t.logprob == 0.0 for t in self.tokens)
 
     @property
     def compared(self) -> str:

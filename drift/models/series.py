@@ -19,7 +19,9 @@ class Series(models.Model):
     suite = models.ForeignKey(Suite, on_delete=models.PROTECT, related_name="series")
     transport = models.CharField(max_length=8, choices=[(t.value, t.value) for t in Transport])
     parameters = models.JSONField()
-    digest = models.BinaryField(max_length=32, help_text="SHA-256 over kind, model, transport, cap name, parameters")
+    digest = models.BinaryField(
+        max_length=32, help_text="SHA-256 over kind, model, transport, cap name, parameters"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -36,7 +38,9 @@ class Monitor(models.Model):
     cadence_s = models.PositiveIntegerField(default=300)
     repeats = models.PositiveSmallIntegerField(default=5)
     concurrency = models.PositiveSmallIntegerField(default=4, help_text="Requests in flight at once")
-    tokens_per_day = models.PositiveBigIntegerField(null=True, blank=True, help_text="Budget; empty: no limit")
+    tokens_per_day = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Budget; empty: no limit"
+    )
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(max_length=200, default="", blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
@@ -51,14 +55,16 @@ class Monitor(models.Model):
                 name="monitor_cadence_30s_to_a_week",
             ),
             models.CheckConstraint(
-                condition=models.Q(repeats__gte=1) & models.Q(repeats__lte=100), name="monitor_repeats_1_to_100"
+                condition=models.Q(repeats__gte=1) & models.Q(repeats__lte=100),
+                name="monitor_repeats_1_to_100",
             ),
             models.CheckConstraint(
                 condition=models.Q(concurrency__gte=1) & models.Q(concurrency__lte=64),
                 name="monitor_concurrency_1_to_64",
             ),
             models.CheckConstraint(
-                condition=models.Q(active=True) | models.Q(paused_at__isnull=False), name="monitor_pause_has_a_time"
+                condition=models.Q(active=True) | models.Q(paused_at__isnull=False),
+                name="monitor_pause_has_a_time",
             ),
         ]
         indexes = [models.Index(fields=["next_due_at"], name="monitor_due", condition=models.Q(active=True))]
