@@ -65,9 +65,7 @@ class AddressRule:
             real = ip_address(address.partition("%")[0])
         except ValueError:
             return f"{host} resolved to '{address}', which is not an IP address."
-        if any(
-            _within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks
-        ):
+        if any(_within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks):
             return None
         kind = _private_kind(real)
         if kind is None:

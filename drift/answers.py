@@ -43,7 +43,7 @@ COMPARABLE = frozenset({Outcome.TEXT, Outcome.TOOL_CALLS})
 
 
 class FingerprintState(StrEnum):
-    """The four ways of (not) stating a `system_fingerprint`; they mean different things, so are kept apart."""
+    """The four ways of (not) stating a `system_fingerprint`; they mean different things."""
 
     ABSENT = "absent"
     NULL = "null"

@@ -72,9 +72,7 @@ def change(endpoint: Endpoint, user: User | None, *, api_key: str | None = None,
 def recheck(endpoint: Endpoint, user: User | None) -> EndpointCheck:
     """Asks for a check. One that is already waiting is returned instead of a second."""
     waiting = endpoint.checks.filter(state=EndpointCheck.State.DUE).first()
-    return waiting or EndpointCheck.objects.create(
-        endpoint=endpoint, requested_by=user, requested_at=timezone.now()
-    )
+    return waiting or EndpointCheck.objects.create(endpoint=endpoint, requested_by=user, requested_at=timezone.now())
 
 
 def archive(endpoint: Endpoint) -> None:

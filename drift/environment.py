@@ -32,9 +32,7 @@ def text(name: str, default: str | None = None) -> str:
         try:
             return Path(file).read_text().strip()
         except OSError as error:
-            raise ImproperlyConfigured(
-                f"{name}_FILE points at {file}, which cannot be read: {error}"
-            ) from error
+            raise ImproperlyConfigured(f"{name}_FILE points at {file}, which cannot be read: {error}") from error
     value = os.environ.get(name, _FROM_FILE.get(name, default))
     if value is None:
         raise ImproperlyConfigured(

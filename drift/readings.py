@@ -83,9 +83,7 @@ def _agreement_lengths(pooled: dict[int, dict[int, int]]) -> tuple[list[Agreemen
         rows = [(tokens_of(outputs[pk]), count) for pk, count in counts.items()]
         known = all(is_token for (_, is_token), _ in rows)
         if not known:  # one axis for all answers to a canary
-            rows = [
-                (([p.encode() for p in split_text(outputs[pk].text)], False), n) for pk, n in counts.items()
-            ]
+            rows = [(([p.encode() for p in split_text(outputs[pk].text)], False), n) for pk, n in counts.items()]
         all_known = all_known and known
         lengths.append(agreement_lengths([tokens for (tokens, _), _ in rows], [count for _, count in rows]))
     return lengths, all_known

@@ -85,9 +85,7 @@ def _store_samples(run: Run, series: Series, answers: Sequence[Answer]) -> list[
             repeat=answer.repeat,
             series=series,
             identity_id=identities.get(_identity_digest(decoded.identity)) if _identifies(decoded) else None,
-            output_id=outputs.get((answer.canary_id, output_digest(decoded)))
-            if _comparable(decoded)
-            else None,
+            output_id=outputs.get((answer.canary_id, output_digest(decoded))) if _comparable(decoded) else None,
             outcome=decoded.outcome,
             cold=first.get(answer.canary_id) == answer.repeat,
             started_at=exchange.started_at,

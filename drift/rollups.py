@@ -32,9 +32,7 @@ def rebuild(series: Series) -> None:
         Series.objects.select_for_update().get(pk=series.pk)
         CanaryBucket.objects.filter(series=series).delete()
         SeriesBucket.objects.filter(series=series).delete()
-        for run in (
-            Run.objects.filter(series=series, state=Run.State.FINISHED).order_by("scheduled_for").iterator()
-        ):
+        for run in Run.objects.filter(series=series, state=Run.State.FINISHED).order_by("scheduled_for").iterator():
             add_run(series, run, list(run.samples.defer("raw", "request", "logprobs", "margins")))
 
 
@@ -84,20 +82,14 @@ def _add_to_canary(bucket: CanaryBucket, group: Sequence[Sample]) -> None:
     bucket.prompt_tokens = latency.added(bucket.prompt_tokens, prompts)
 
 
-def _add_to_series(
-    total: SeriesBucket, samples: Sequence[Sample], groups: Iterable[Sequence[Sample]]
-) -> None:
+def _add_to_series(total: SeriesBucket, samples: Sequence[Sample], groups: Iterable[Sequence[Sample]]) -> None:
     comparable = [sample for sample in samples if sample.output_id]
     total.runs += 1
     total.samples += len(samples)
     total.comparable += len(comparable)
     total.outcomes = latency.added(total.outcomes, Counter(str(s.outcome) for s in samples))
-    total.identities = latency.added(
-        total.identities, Counter(str(s.identity_id) for s in samples if s.identity_id)
-    )
-    total.latency = latency.added(
-        total.latency, Counter(str(latency.bucket(s.latency_ms)) for s in comparable)
-    )
+    total.identities = latency.added(total.identities, Counter(str(s.identity_id) for s in samples if s.identity_id))
+    total.latency = latency.added(total.latency, Counter(str(latency.bucket(s.latency_ms)) for s in comparable))
     total.completion_tokens += sum(s.completion_tokens or 0 for s in samples)
     total.prompt_tokens += sum(s.prompt_tokens or 0 for s in samples)
     total.cost += sum((s.cost for s in samples if s.cost is not None), Decimal(0))

@@ -50,13 +50,9 @@ def give_back(run: Run, token: UUID, now: datetime, problem: str) -> None:
     """Ends a claim without a result: due again, or failed for good after `MOST_ATTEMPTS`."""
     held = Run.objects.filter(pk=run.pk, state=Run.State.RUNNING, claim=token)
     if run.attempts >= MOST_ATTEMPTS:
-        held.update(
-            state=Run.State.FAILED, claim=None, lease_until=None, finished_at=now, problem=problem[:2000]
-        )
+        held.update(state=Run.State.FAILED, claim=None, lease_until=None, finished_at=now, problem=problem[:2000])
     else:
-        held.update(
-            state=Run.State.DUE, claim=None, lease_until=None, published_at=now, problem=problem[:2000]
-        )
+        held.update(state=Run.State.DUE, claim=None, lease_until=None, published_at=now, problem=problem[:2000])
 
 
 def canaries_of(run: Run) -> list[Canary]:

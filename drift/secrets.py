@@ -56,9 +56,7 @@ class EncryptedField(models.Field):  # type: ignore[type-arg]
         text = value.reveal() if isinstance(value, Secret) else value
         return encrypt(text) if text else b""
 
-    def from_db_value(
-        self, value: bytes | memoryview | None, expression: Any, connection: Any
-    ) -> Secret | None:
+    def from_db_value(self, value: bytes | memoryview | None, expression: Any, connection: Any) -> Secret | None:
         if value is None:
             return None
         return Secret(decrypt(bytes(value))) if len(value) else Secret("")

@@ -26,39 +26,27 @@ class Endpoint(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
-    provider = models.CharField(
-        max_length=80, blank=True, help_text="Shown and grouped by; any word you like"
-    )
+    provider = models.CharField(max_length=80, blank=True, help_text="Shown and grouped by; any word you like")
     tags = ArrayField(models.CharField(max_length=40), default=list, blank=True)
 
     base_url = models.URLField(max_length=500, help_text="Up to and including /v1")
     model = models.CharField(max_length=200)
     api_key = EncryptedField(default="", blank=True, editable=False)
     api_key_hint = models.CharField(max_length=8, default="", blank=True, help_text="Last four characters")
-    kind = models.CharField(
-        max_length=12, choices=[(k.value, k.value) for k in ApiKind], default=ApiKind.CHAT
-    )
-    transport = models.CharField(
-        max_length=8, choices=[(t.value, t.value) for t in Transport], default=Transport.WHOLE
-    )
+    kind = models.CharField(max_length=12, choices=[(k.value, k.value) for k in ApiKind], default=ApiKind.CHAT)
+    transport = models.CharField(max_length=8, choices=[(t.value, t.value) for t in Transport], default=Transport.WHOLE)
     cap_parameter = models.CharField(max_length=32, default="max_tokens")
-    parameters = models.JSONField(
-        default=dict, help_text="Sent with every request: temperature, seed, logprobs ..."
-    )
+    parameters = models.JSONField(default=dict, help_text="Sent with every request: temperature, seed, logprobs ...")
     extra_headers = models.JSONField(default=dict, blank=True)
     ca_bundle = models.TextField(default="", blank=True)
     verify_tls = models.BooleanField(default=True)
     deadline_s = models.FloatField(default=120.0)
     max_concurrency = models.PositiveSmallIntegerField(default=16)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
-    price_in = models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, help_text="$ per 1M tokens"
-    )
+    price_in = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text="$ per 1M tokens")
     price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     simulated = models.BooleanField(default=False)
-    in_house = models.CharField(
-        max_length=12, default="", blank=True, help_text="fast or invariant: our own worker"
-    )
+    in_house = models.CharField(max_length=12, default="", blank=True, help_text="fast or invariant: our own worker")
 
     circuit = models.CharField(max_length=10, choices=Circuit.choices, default=Circuit.CLOSED)
     failures_in_a_row = models.PositiveIntegerField(default=0)
@@ -75,9 +63,7 @@ class Endpoint(models.Model):
                 condition=models.Q(archived_at__isnull=True),
                 name="endpoint_name_unique_in_team",
             ),
-            models.CheckConstraint(
-                condition=models.Q(kind__in=[k.value for k in ApiKind]), name="endpoint_kind_known"
-            ),
+            models.CheckConstraint(condition=models.Q(kind__in=[k.value for k in ApiKind]), name="endpoint_kind_known"),
             models.CheckConstraint(
                 condition=models.Q(transport__in=[t.value for t in Transport]),
                 name="endpoint_transport_known",
@@ -139,9 +125,7 @@ class EndpointCheck(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["requested_at"], name="check_open", condition=models.Q(state__in=["due", "running"])
-            )
+            models.Index(fields=["requested_at"], name="check_open", condition=models.Q(state__in=["due", "running"]))
         ]
         constraints = [
             models.CheckConstraint(

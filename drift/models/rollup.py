@@ -27,9 +27,7 @@ class CanaryBucket(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["series", "span", "starts_at", "canary"], name="canary_bucket_unique"
-            )
+            models.UniqueConstraint(fields=["series", "span", "starts_at", "canary"], name="canary_bucket_unique")
         ]
 
 
@@ -49,14 +47,10 @@ class SeriesBucket(models.Model):
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=0)
 
-    batch_min = models.PositiveSmallIntegerField(
-        null=True, help_text="Batch sizes that produced the tokens, if said"
-    )
+    batch_min = models.PositiveSmallIntegerField(null=True, help_text="Batch sizes that produced the tokens, if said")
     batch_max = models.PositiveSmallIntegerField(null=True)
 
-    groups = models.PositiveIntegerField(
-        default=0, help_text="(run, canary) groups with >= 2 comparable answers"
-    )
+    groups = models.PositiveIntegerField(default=0, help_text="(run, canary) groups with >= 2 comparable answers")
     groups_identical = models.PositiveIntegerField(default=0)
     distinct_sum = models.PositiveIntegerField(default=0)
     answers_sum = models.PositiveIntegerField(default=0)

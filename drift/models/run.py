@@ -70,8 +70,6 @@ class Run(models.Model):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["scheduled_for"], name="run_open", condition=models.Q(state__in=["due", "running"])
-            ),
+            models.Index(fields=["scheduled_for"], name="run_open", condition=models.Q(state__in=["due", "running"])),
             models.Index(fields=["monitor", "-finished_at"], name="run_latest"),
         ]

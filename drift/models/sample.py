@@ -48,12 +48,8 @@ class Output(models.Model):
     canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="outputs")
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the compared value, raw")
     whitespace_digest = models.BinaryField(max_length=32, help_text="The same after whitespace is normalised")
-    text = models.TextField(
-        help_text="Safe rendering: NUL, lone surrogates and control characters made visible"
-    )
-    token_bytes = models.BinaryField(
-        null=True, help_text="Generated tokens' bytes, joined; null without logprobs"
-    )
+    text = models.TextField(help_text="Safe rendering: NUL, lone surrogates and control characters made visible")
+    token_bytes = models.BinaryField(null=True, help_text="Generated tokens' bytes, joined; null without logprobs")
     token_ends = ArrayField(models.PositiveIntegerField(), null=True, help_text="End offset of each token")
     first_seen = models.DateTimeField()
 
@@ -91,9 +87,7 @@ class Sample(models.Model):
     completion_id = models.CharField(max_length=200, default="")
     batch_sizes = ArrayField(models.PositiveSmallIntegerField(), null=True)
     logprobs = models.BinaryField(null=True, help_text="float32[T]: chosen tokens; NaN: censored")
-    margins = models.BinaryField(
-        null=True, help_text="float32[T]: best minus second best logprob; NaN: unknown"
-    )
+    margins = models.BinaryField(null=True, help_text="float32[T]: best minus second best logprob; NaN: unknown")
     error_code = models.CharField(max_length=120, default="")
     error_message = models.TextField(default="")
     headers = models.JSONField(default=dict)

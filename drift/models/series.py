@@ -19,9 +19,7 @@ class Series(models.Model):
     suite = models.ForeignKey(Suite, on_delete=models.PROTECT, related_name="series")
     transport = models.CharField(max_length=8, choices=[(t.value, t.value) for t in Transport])
     parameters = models.JSONField()
-    digest = models.BinaryField(
-        max_length=32, help_text="SHA-256 over kind, model, transport, cap name, parameters"
-    )
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 over kind, model, transport, cap name, parameters")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -38,9 +36,7 @@ class Monitor(models.Model):
     cadence_s = models.PositiveIntegerField(default=300)
     repeats = models.PositiveSmallIntegerField(default=5)
     concurrency = models.PositiveSmallIntegerField(default=4, help_text="Requests in flight at once")
-    tokens_per_day = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Budget; empty: no limit"
-    )
+    tokens_per_day = models.PositiveBigIntegerField(null=True, blank=True, help_text="Budget; empty: no limit")
     active = models.BooleanField(default=True)
     paused_reason = models.CharField(max_length=200, default="", blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)

@@ -17,16 +17,12 @@ class Canary(models.Model):
     name = models.CharField(max_length=80)
     messages = models.JSONField(help_text="Chat messages: [{role, content}, ...]")
     max_tokens = models.PositiveIntegerField()
-    supersedes = models.OneToOneField(
-        "self", null=True, on_delete=models.PROTECT, related_name="superseded_by"
-    )
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name_plural = "canaries"
-        constraints = [
-            models.CheckConstraint(condition=models.Q(max_tokens__gte=1), name="canary_cap_positive")
-        ]
+        constraints = [models.CheckConstraint(condition=models.Q(max_tokens__gte=1), name="canary_cap_positive")]
 
     def __str__(self) -> str:
         return self.name
@@ -46,9 +42,7 @@ class Suite(models.Model):
     name = models.CharField(max_length=80)
     version = models.PositiveIntegerField(default=1)
     canaries = models.ManyToManyField(Canary, through="SuiteCanary", related_name="suites")
-    retention_days = models.PositiveIntegerField(
-        default=400, help_text="Samples older than this may be deleted"
-    )
+    retention_days = models.PositiveIntegerField(default=400, help_text="Samples older than this may be deleted")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

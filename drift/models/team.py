@@ -12,9 +12,7 @@ class User(AbstractUser):
     """A person. May be in several teams."""
 
     email = models.EmailField(unique=True)
-    time_zone = models.CharField(
-        max_length=64, default="", blank=True, help_text="IANA name; empty: the browser's"
-    )
+    time_zone = models.CharField(max_length=64, default="", blank=True, help_text="IANA name; empty: the browser's")
     language = models.CharField(max_length=12, default="", blank=True)
 
     REQUIRED_FIELDS = ["email"]
