@@ -1,0 +1,10 @@
+"""Coroutine tests run on asyncio, as the workers do."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible server with scripted behaviour, for tests, demonstrations and fire drills."""
