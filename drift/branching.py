@@ -68,15 +68,23 @@ def tree(answers: Sequence[DistinctAnswer]) -> Branch:
 
 def _grow(answers: tuple[DistinctAnswer, ...], start: int) -> Branch:
     end = _agree_until(answers, start)
+    groups = _next_tokens(answers, end)
+    while len(groups) == 1 and None not in groups:  # the same unreadable token in all: nothing to see branching
+        end = _agree_until(answers, end + 1)
+        groups = _next_tokens(answers, end)
     trunk = answers[0].tokens[start:end]
-    groups: dict[Token | None, list[DistinctAnswer]] = {}
-    for answer in answers:
-        groups.setdefault(answer.tokens[end] if end < len(answer.tokens) else None, []).append(answer)
-    if len(answers) == 1 or set(groups) == {None}:
+    if set(groups) == {None}:
         return Branch(start, trunk, answers)
     branches = [_branch(tuple(group), token, end) for token, group in groups.items()]
     branches.sort(key=lambda branch: -branch.count)
     return Branch(start, trunk, answers, tuple(branches))
+
+
+def _next_tokens(answers: tuple[DistinctAnswer, ...], position: int) -> dict[Token | None, list[DistinctAnswer]]:
+    groups: dict[Token | None, list[DistinctAnswer]] = {}
+    for answer in answers:
+        groups.setdefault(answer.tokens[position] if position < len(answer.tokens) else None, []).append(answer)
+    return groups
 
 
 def _branch(group: tuple[DistinctAnswer, ...], token: Token | None, start: int) -> Branch:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from drift.answers import ApiKind, Target, Transport
@@ -18,6 +18,7 @@ from drift.models import Capability, Endpoint, EndpointCheck, Monitor, Series, S
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "seed": 42, "logprobs": True, "top_logprobs": 2}
 CHECK_LEASE = timedelta(minutes=3)
 CHECK_ATTEMPTS = 3
+REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
 
 
 def register(
@@ -118,7 +119,6 @@ def series_of(endpoint: Endpoint, suite: Suite) -> Series:
     """The series that answers of this endpoint, as it is set now, to this suite belong to."""
     value = {
         "kind": endpoint.kind,
-        "base_url": endpoint.base_url,
         "model": endpoint.model,
         "transport": endpoint.transport,
         "cap_parameter": endpoint.cap_parameter,
@@ -132,6 +132,20 @@ def series_of(endpoint: Endpoint, suite: Suite) -> Series:
         defaults={"transport": endpoint.transport, "parameters": value},
     )
     return series
+
+
+def checks_to_publish(now: datetime, limit: int = 100) -> list[int]:
+    """Ids of checks that wait and were not handed to a worker lately; marks them as handed over."""
+    with transaction.atomic():
+        ids = list(
+            EndpointCheck.objects.select_for_update(skip_locked=True)
+            .filter(state=EndpointCheck.State.DUE)
+            .filter(Q(lease_until__isnull=True) | Q(lease_until__lt=now))
+            .order_by("requested_at")
+            .values_list("pk", flat=True)[:limit]
+        )
+        EndpointCheck.objects.filter(pk__in=ids).update(lease_until=now + REPUBLISH_AFTER)
+    return ids
 
 
 def claim_check(check_id: int, now: datetime) -> EndpointCheck | None:

@@ -85,7 +85,7 @@ def reap(now: datetime) -> tuple[int, int]:
         checks.filter(attempts__gte=CHECK_ATTEMPTS).update(
             state=EndpointCheck.State.FAILED,
             finished_at=now,
-            problem="The worker that asked ended before it had an answer. Check again; if it happens again, see its log.",
+            problem="The worker that asked ended before it had an answer. Check again; if it recurs, see its log.",
         )
         checks_back = checks.update(state=EndpointCheck.State.DUE, lease_until=None)
         Heartbeat.objects.update_or_create(part="reap", defaults={"beat_at": now})

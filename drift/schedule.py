@@ -1,4 +1,4 @@
-"""When a monitor's slots come due. Every step may be done by several processes at once; rows and keys keep it single."""
+"""When a monitor's slots come due. Several processes may do every step at once; rows and keys keep it single."""
 
 from __future__ import annotations
 
@@ -132,3 +132,8 @@ def note_tick(now: datetime) -> None:
     """Leaves the scheduler's sign of life, and has the sample partitions ready."""
     ensure_sample_partitions(now)
     Heartbeat.objects.update_or_create(part="tick", defaults={"beat_at": now})
+
+
+def note_pulse(now: datetime) -> None:
+    """Leaves the sign that a message went through the broker to a worker."""
+    Heartbeat.objects.update_or_create(part="broker", defaults={"beat_at": now})

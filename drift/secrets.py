@@ -24,7 +24,7 @@ def decrypt(token: bytes) -> str:
         return _ring().decrypt(token).decode()
     except InvalidToken as error:
         raise ImproperlyConfigured(
-            "A stored secret was encrypted with a key that is not in FIELD_ENCRYPTION_KEYS. Add the old key to the list."
+            "A stored secret needs a key that is not in FIELD_ENCRYPTION_KEYS. Add the old key to the list."
         ) from error
 
 

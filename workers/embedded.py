@@ -81,7 +81,9 @@ class ServerUser:
             except KeyError:
                 continue
             return cls(entry.pw_uid, entry.pw_gid)
-        raise EmbeddedError("PostgreSQL does not run as root and there is no user postgres or nobody. Use DATABASE_URL.")
+        raise EmbeddedError(
+            "PostgreSQL does not run as root and there is no user postgres or nobody. Use DATABASE_URL."
+        )
 
     def let_through(self, path: Path) -> None:
         """Adds 'others may traverse' (x, not r) to the folders above `path`, where it is missing."""
@@ -127,7 +129,8 @@ class Postgres:
         if not (self.data / "PG_VERSION").exists():
             done = self._run(
                 str(postgres_binaries() / "initdb"),
-                "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "--no-sync", "-D", str(self.data),
+                "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "--no-sync",
+                "-D", str(self.data),
                 check=False,
             )  # fmt: skip
             if done.returncode:

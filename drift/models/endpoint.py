@@ -104,7 +104,7 @@ class Capability(models.Model):
 
 
 class EndpointCheck(models.Model):
-    """One conversation with an endpoint to find out whether and how it can be probed. Asked for by a person or by us."""
+    """One conversation with an endpoint to find out whether and how it can be probed."""
 
     class State(models.TextChoices):
         DUE = "due", "Waiting"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -27,7 +27,7 @@ from workers.probe.decode import decode
 
 log = logging.getLogger(__name__)
 
-RENEW_EVERY_S = 20.0
+RENEW_EVERY_S = 5.0
 LONGEST_RUN = timedelta(minutes=25)  # under Celery's hard limit
 
 
@@ -72,33 +72,40 @@ def order_of(run: Run, canaries: list[Canary]) -> list[Place]:
 
 
 async def _ask_all(run: Run, token: UUID, canaries: list[Canary]) -> list[Answer]:
+    """Asks every place of the run, `concurrency` at a time, and reads what came. Raises ClaimLostError."""
     places = order_of(run, canaries)
-    target = target_of(run.monitor.endpoint)
-    rule = AddressRule.parse(settings.ALLOW_PRIVATE_TARGETS)
-    places_left = iter(places)
+    left = iter(places)
     answers: list[Answer] = []
+    rule = AddressRule.parse(settings.ALLOW_PRIVATE_TARGETS)
 
-    async with Prober(target, allow=rule) as prober:
+    async with Prober(target_of(run.monitor.endpoint), allow=rule) as prober:
 
         async def take() -> None:
-            for place in places_left:
+            for place in left:
                 exchange = await prober.ask(Ask(tuple(place.canary.messages), place.canary.max_tokens))
                 answers.append(Answer(place.canary.pk, place.repeat, exchange, decode(exchange)))
 
-        async with asyncio.timeout(LONGEST_RUN.total_seconds()), asyncio.TaskGroup() as group:
-            keeper = group.create_task(_keep_lease(run, token, lambda: len(answers)))
-            workers = [group.create_task(take()) for _ in range(min(run.concurrency, len(places)))]
-            await asyncio.gather(*workers)
-            keeper.cancel()
-    decoded = mark_cached([answer.decoded for answer in answers], [answer.exchange for answer in answers])
-    return [
-        Answer(answer.canary_id, answer.repeat, answer.exchange, read)
-        for answer, read in zip(answers, decoded, strict=True)
-    ]
+        takers = [take() for _ in range(min(run.concurrency, len(places)))]
+        asking = asyncio.ensure_future(asyncio.gather(*takers))
+        keeping = asyncio.ensure_future(_keep_lease(run, token, lambda: len(answers)))
+        try:
+            await asyncio.wait(
+                {asking, keeping}, timeout=LONGEST_RUN.total_seconds(), return_when=asyncio.FIRST_COMPLETED
+            )
+            for ended in (asking, keeping):
+                if ended.done():
+                    ended.result()
+        finally:
+            for task in (asking, keeping):
+                task.cancel()
+            await asyncio.gather(asking, keeping, return_exceptions=True)
+
+    read = mark_cached([answer.decoded for answer in answers], [answer.exchange for answer in answers])
+    return [replace(answer, decoded=decoded) for answer, decoded in zip(answers, read, strict=True)]
 
 
 async def _keep_lease(run: Run, token: UUID, done: Callable[[], int]) -> None:
-    """Renews the lease while the run goes on. Raises ClaimLostError when someone else took it."""
+    """Renews the lease and notes progress while the run goes on. Raises ClaimLostError when someone else took it."""
 
     def renew() -> bool:
         try:
@@ -106,10 +113,7 @@ async def _keep_lease(run: Run, token: UUID, done: Callable[[], int]) -> None:
         finally:
             connections.close_all()
 
-    try:
-        while True:
-            await asyncio.sleep(RENEW_EVERY_S)
-            if not await sync_to_async(renew)():
-                raise ClaimLostError
-    except asyncio.CancelledError:
-        return
+    while True:
+        await asyncio.sleep(RENEW_EVERY_S)
+        if not await sync_to_async(renew)():
+            raise ClaimLostError

@@ -1,0 +1,424 @@
+"""What a team sees first: every endpoint with its state in a word, and one sentence over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import groupby
+from typing import TypeVar
+from uuid import UUID
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from drift import figures
+from drift.models import Endpoint, Identity, Monitor, Reading, Run, SeriesBucket, Span, SuiteCanary, Team
+from drift.models.endpoint import Circuit
+from drift.rollups import start_of
+
+T = TypeVar("T")
+
+FRESH = timedelta(hours=24)  # a reading older than this is no reading
+NEW = timedelta(hours=24)  # an identity is new for so long
+REMEMBERED = timedelta(days=7)  # identities not seen for longer do not count as what an endpoint was before
+CHURNING = 9  # distinct identities in `REMEMBERED` from which a single new one says nothing
+ENOUGH_ANSWERS = 2  # comparable answers per canary: the least that can disagree
+SPANS: Mapping[str, timedelta] = {Span.HOUR: timedelta(hours=24), Span.DAY: timedelta(days=30)}
+
+
+class State(StrEnum):
+    """The state of an endpoint, worst first."""
+
+    CHANGED = "changed"
+    DOWN = "down"
+    WATCHING = "watching"
+    NO_DATA = "no data"
+    STABLE = "stable"
+    PAUSED = "paused"
+
+    @property
+    def word(self) -> str:
+        return self.value.capitalize()
+
+    @property
+    def key(self) -> str:
+        return self.value.replace(" ", "-")
+
+    @property
+    def rank(self) -> int:
+        return list(State).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityNow:
+    """Who answers: the latest identities (short form), what was there before, and since when."""
+
+    labels: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+    values_known: int = 0
+    seen_since: datetime | None = None
+    new: bool = False
+    all_new: bool = False
+    churning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One hour or day of a strip. `kind`: answered, changed, failing, gap."""
+
+    starts_at: datetime
+    kind: str
+    divergence: float | None = None
+    low: float | None = None
+    high: float | None = None
+    comparable: int = 0
+    samples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One endpoint as the overview shows it."""
+
+    public_id: UUID
+    name: str
+    provider: str
+    model: str
+    tags: tuple[str, ...]
+    simulated: bool
+    in_house: str
+    temperature_zero: bool
+    state: State
+    reason: str
+    identity: IdentityNow
+    reading: Reading | None
+    cells: tuple[Cell, ...]
+    monitor: Monitor | None
+    other_monitors: int
+    last_finished_at: datetime | None
+    last_state: str
+    next_due_at: datetime | None
+    running: Run | None
+    expected: int
+
+    @property
+    def diverges(self) -> bool:
+        return bool(self.reading and self.reading.pairs_differing)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The sentence over all endpoints, what follows from it, and one more for who reads on."""
+
+    headline: str
+    consequence: str = ""
+    detail: str = ""
+    worst: State = State.STABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    rows: tuple[Row, ...]
+    verdict: Verdict
+    span: Span
+    taken_at: datetime
+
+    @property
+    def ceiling(self) -> float:
+        """One scale for all sparklines, so that rows compare."""
+        return max([0.05, *(cell.high for row in self.rows for cell in row.cells if cell.high is not None)])
+
+
+def overview(team: Team, now: datetime, span: Span | None = None) -> Overview:
+    """Every endpoint of the team that is not archived, worst first. Costs six queries, whatever the history."""
+    endpoints = list(_endpoints(team))
+    ids = [endpoint.pk for endpoint in endpoints]
+    monitors = _grouped(_monitors(ids), "endpoint_id")
+    running = {run.monitor_id: run for run in _open_runs(ids)}
+    readings = _grouped(_readings(ids), "endpoint_id")
+    identities = _grouped(_identities(ids, now), "endpoint_id")
+    chosen = {pk: _primary(monitors.get(pk, []), readings.get(pk, [])) for pk in ids}
+    series = [reading.series_id for _, reading in chosen.values() if reading is not None]
+    buckets = _buckets(series, now)
+    if span is None:
+        span = _span_with_history(buckets, now)
+
+    rows = []
+    for endpoint in endpoints:
+        monitor, reading = chosen[endpoint.pk]
+        identity = identity_now(identities.get(endpoint.pk, []), now)
+        state, reason = state_of(endpoint, monitors.get(endpoint.pk, []), reading, identity, now)
+        cells = _cells(buckets.get((reading.series_id, span), []) if reading else [], span, now)
+        rows.append(
+            _row(endpoint, monitors.get(endpoint.pk, []), monitor, reading, identity, state, reason, cells, running)
+        )
+    rows.sort(key=lambda row: (row.state.rank, -(row.reading.divergence or 0) if row.reading else 1, row.name.lower()))
+    return Overview(tuple(rows), verdict(rows, now), span, now)
+
+
+def state_of(
+    endpoint: Endpoint,
+    monitors: Sequence[Monitor],
+    reading: Reading | None,
+    identity: IdentityNow,
+    now: datetime,
+) -> tuple[State, str]:
+    """The state and why, the first line that applies:
+
+    no monitor | all paused        paused    the reason given
+    circuit not closed             down      what failed
+    no or an old reading, too few  no data   how many answers of how many
+    all identities new             changed   which
+    one of them new                watching  which
+    otherwise                      stable
+    """
+    active = [monitor for monitor in monitors if monitor.active]
+    if not active:
+        if not monitors:
+            return State.PAUSED, "No monitor yet: nothing is asked"
+        return State.PAUSED, monitors[0].paused_reason or "Paused"
+    if endpoint.circuit != Circuit.CLOSED:
+        return State.DOWN, endpoint.rest_reason or f"{endpoint.failures_in_a_row} failures in a row"
+    if reading is None:
+        return State.NO_DATA, "No answers yet"
+    if now - reading.taken_at > FRESH:
+        return State.NO_DATA, f"No answers since {figures.ago(reading.taken_at, now)}"
+    if reading.divergence is None:
+        needed = ENOUGH_ANSWERS * _canaries(active[0])
+        return State.NO_DATA, f"Not enough data: {reading.comparable} of {needed} comparable answers"
+    if identity.new and not identity.churning:
+        label = identity.labels[0]
+        if identity.all_new:
+            return State.CHANGED, f"Every answer now carries {label}"
+        return State.WATCHING, f"New identity {label} beside the known ones"
+    return State.STABLE, ""
+
+
+def identity_now(identities: Sequence[Identity], now: datetime) -> IdentityNow:
+    """What an endpoint calls itself now, from its identities of the last week, the latest first.
+
+    An identity is new for 24 hours, and only where an older one is remembered: the first day only learns.
+    """
+    if not identities:
+        return IdentityNow()
+    known = identities[0].values_known  # type: ignore[attr-defined]
+    latest = identities[0].last_seen
+    current = [i for i in identities if latest - i.last_seen <= timedelta(hours=1)]
+    former = [i for i in identities if i not in current]
+    remembered = [i for i in identities if now - i.first_seen > NEW]
+    new = [i for i in current if now - i.first_seen <= NEW] if remembered else []
+    current.sort(key=lambda i: (i not in new, -i.samples_count))
+    return IdentityNow(
+        labels=tuple(dict.fromkeys(i.label for i in current)),
+        former=tuple(dict.fromkeys(i.label for i in former)) if new else (),
+        values_known=known,
+        seen_since=max(i.first_seen for i in new) if new else min(i.first_seen for i in current),
+        new=bool(new),
+        all_new=bool(new) and len(new) == len(current),
+        churning=known >= CHURNING,
+    )
+
+
+def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
+    """One sentence: what is worst, then what temperature 0 is worth here."""
+    if not rows:
+        return Verdict("No endpoint is watched yet.", worst=State.NO_DATA)
+    total = figures.plural(len(rows), "endpoint")
+    by_state = {state: [row for row in rows if row.state == state] for state in State}
+    if changed := by_state[State.CHANGED]:
+        since = min(row.identity.seen_since for row in changed if row.identity.seen_since)
+        what = ", ".join(row.name for row in changed[:3])
+        return Verdict(
+            f"{len(changed)} of {total} changed in the last {figures.duration(max(now - since, timedelta(hours=1)))}.",
+            f"What was measured on {what} before may no longer hold.",
+            _agreement_sentence(rows),
+            State.CHANGED,
+        )
+    if down := by_state[State.DOWN]:
+        what = ", ".join(row.name for row in down[:3])
+        return Verdict(
+            f"{len(down)} of {total} cannot be asked.",
+            f"{what}: {down[0].reason}",
+            _agreement_sentence(rows),
+            State.DOWN,
+        )
+    measured = [row for row in rows if row.reading is not None and row.reading.divergence is not None]
+    if not measured:
+        if all(row.state == State.PAUSED for row in rows):
+            return Verdict("Everything is paused.", "Nothing is being asked.", worst=State.PAUSED)
+        return Verdict(
+            "The first answers are on their way.", "", "Figures appear when each canary has two answers.", State.NO_DATA
+        )
+    diverging = [row for row in measured if row.diverges]
+    watching = by_state[State.WATCHING]
+    calm = "Nothing changed in the last 24 hours." if not watching else f"{len(watching)} of {total} may be changing."
+    worst = State.WATCHING if watching else State.STABLE
+    if not diverging:
+        return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
+    zero = " at temperature 0" if all(row.temperature_zero for row in diverging) else ""
+    verb = "gives" if len(diverging) == 1 else "give"
+    headline = f"{len(diverging)} of {figures.plural(len(measured), 'endpoint')} {verb} different answers to the same prompt{zero}."
+    return Verdict(headline, calm if watching else "", _agreement_sentence(rows), worst)
+
+
+def _agreement_sentence(rows: Sequence[Row]) -> str:
+    """The endpoint that disagrees most with itself, and one that never did."""
+    measured = [row for row in rows if row.reading is not None and row.reading.pairs]
+    diverging = sorted((row for row in measured if row.diverges), key=lambda row: -(row.reading.divergence or 0))  # type: ignore[union-attr]
+    exact = [row for row in measured if not row.diverges]
+    parts = []
+    if diverging and (reading := diverging[0].reading):
+        parts.append(
+            f"Two answers of {diverging[0].name} to one prompt differ in {figures.percent(reading.divergence)} of pairs."
+        )
+    if exact and (reading := max((row.reading for row in exact if row.reading), key=lambda r: r.pairs)):
+        name = next(row.name for row in exact if row.reading is reading)
+        parts.append(f"{name} never differed: 0 of {figures.plural(reading.pairs, 'pair')}.")
+    return " ".join(parts)
+
+
+def _limits(rows: Sequence[Row]) -> str:
+    pairs = sum(row.reading.pairs for row in rows if row.reading)
+    return f"0 of {figures.plural(pairs, 'pair')} of answers differed in the last 24 hours."
+
+
+def _row(
+    endpoint: Endpoint,
+    monitors: Sequence[Monitor],
+    monitor: Monitor | None,
+    reading: Reading | None,
+    identity: IdentityNow,
+    state: State,
+    reason: str,
+    cells: tuple[Cell, ...],
+    running: Mapping[int, Run],
+) -> Row:
+    return Row(
+        public_id=endpoint.public_id,
+        name=endpoint.name,
+        provider=endpoint.provider,
+        model=endpoint.model,
+        tags=tuple(endpoint.tags),
+        simulated=endpoint.simulated,
+        in_house=endpoint.in_house,
+        temperature_zero=endpoint.parameters.get("temperature") == 0,
+        state=state,
+        reason=reason,
+        identity=identity,
+        reading=reading,
+        cells=cells,
+        monitor=monitor,
+        other_monitors=max(0, len(monitors) - 1),
+        last_finished_at=max((m.last_finished_at for m in monitors if m.last_finished_at), default=None),  # type: ignore[attr-defined]
+        last_state=monitor.last_state or "" if monitor else "",  # type: ignore[attr-defined]
+        next_due_at=min((m.next_due_at for m in monitors if m.active), default=None),
+        running=next((running[m.pk] for m in monitors if m.pk in running), None),
+        expected=monitor.repeats * _canaries(monitor) if monitor else 0,
+    )
+
+
+def _endpoints(team: Team) -> QuerySet[Endpoint]:
+    return Endpoint.objects.filter(team=team, archived_at__isnull=True).defer("api_key", "ca_bundle", "extra_headers")
+
+
+def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
+    ended = Run.objects.filter(monitor=OuterRef("pk"), finished_at__isnull=False).order_by("-finished_at")
+    canaries = (
+        SuiteCanary.objects.filter(suite=OuterRef("suite"))
+        .order_by()
+        .values("suite")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    return (
+        Monitor.objects.filter(endpoint__in=endpoints)
+        .select_related("suite")
+        .annotate(
+            last_finished_at=Subquery(ended.values("finished_at")[:1]),
+            last_state=Subquery(ended.values("state")[:1]),
+            canaries_count=Subquery(canaries),
+        )
+        .order_by("endpoint_id", "-active", "created_at")
+    )
+
+
+def _open_runs(endpoints: Sequence[int]) -> QuerySet[Run]:
+    return Run.objects.filter(state__in=[Run.State.DUE, Run.State.RUNNING], monitor__endpoint__in=endpoints).order_by(
+        "-scheduled_for"
+    )
+
+
+def _readings(endpoints: Sequence[int]) -> QuerySet[Reading]:
+    return (
+        Reading.objects.filter(series__endpoint__in=endpoints)
+        .annotate(endpoint_id=F("series__endpoint_id"), suite_id=F("series__suite_id"))
+        .order_by("endpoint_id", "-taken_at")
+    )
+
+
+def _identities(endpoints: Sequence[int], now: datetime) -> QuerySet[Identity]:
+    mine = {"partition_by": F("endpoint_id")}
+    return (
+        Identity.objects.filter(endpoint__in=endpoints, last_seen__gte=now - REMEMBERED)
+        .annotate(
+            place=Window(RowNumber(), order_by=F("last_seen").desc(), **mine),
+            values_known=Window(Count("pk"), **mine),
+        )
+        .filter(place__lte=12)
+        .order_by("endpoint_id", "-last_seen")
+    )
+
+
+def _buckets(series: Sequence[int], now: datetime) -> dict[tuple[int, str], list[Cell]]:
+    """Hours and days of each series, as one row of arrays per series and span."""
+    wanted = Q()
+    for span, length in SPANS.items():
+        wanted |= Q(span=span, starts_at__gt=start_of(Span(span), now) - length)
+    columns = ("starts_at", "divergence", "divergence_low", "divergence_high", "comparable", "samples")
+    arrays = {f"{column}_all": ArrayAgg(column, order_by="starts_at") for column in columns}
+    rows = (
+        SeriesBucket.objects.filter(wanted, series__in=series).order_by().values("series_id", "span").annotate(**arrays)
+    )
+    return {
+        (row["series_id"], row["span"]): [
+            Cell(at, "failing" if comparable * 2 < samples else "answered", value, low, high, comparable, samples)
+            for at, value, low, high, comparable, samples in zip(*(row[f"{c}_all"] for c in columns), strict=True)
+        ]
+        for row in rows
+    }
+
+
+def _span_with_history(buckets: Mapping[tuple[int, str], list[Cell]], now: datetime) -> Span:
+    """Days once any series has three of them; hours before."""
+    old = now - timedelta(days=2)
+    days = any(cells[0].starts_at < old for (_, span), cells in buckets.items() if span == Span.DAY)
+    return Span.DAY if days else Span.HOUR
+
+
+def _cells(cells: Iterable[Cell], span: Span, now: datetime) -> tuple[Cell, ...]:
+    """Every hour or day of the window, the missing ones as gaps."""
+    step = timedelta(hours=1) if span == Span.HOUR else timedelta(days=1)
+    length = SPANS[span] // step
+    last = start_of(span, now)
+    known = {cell.starts_at: cell for cell in cells}
+    starts = [last - step * back for back in reversed(range(length))]
+    return tuple(known.get(at) or Cell(at, "gap") for at in starts)
+
+
+def _primary(monitors: Sequence[Monitor], readings: Sequence[Reading]) -> tuple[Monitor | None, Reading | None]:
+    """The monitor a row speaks of (the first active one) and the latest reading of its suite."""
+    for monitor in monitors:
+        for reading in readings:
+            if reading.suite_id == monitor.suite_id:  # type: ignore[attr-defined]
+                return monitor, reading
+    return (monitors[0] if monitors else None), (readings[0] if readings else None)
+
+
+def _canaries(monitor: Monitor) -> int:
+    return getattr(monitor, "canaries_count", None) or 0
+
+
+def _grouped(rows: Iterable[T], key: str) -> dict[int, list[T]]:
+    return {value: list(group) for value, group in groupby(rows, key=lambda row: getattr(row, key))}

@@ -1,0 +1,48 @@
+"""What the queue can ask for: each task names a capability and passes an id."""
+
+from __future__ import annotations
+
+import logging
+
+from django.utils import timezone
+
+from drift import endpoints, runs, schedule
+from workers.celery import app
+
+log = logging.getLogger(__name__)
+
+
+@app.task
+def tick() -> None:
+    """Takes back what is stuck, makes runs whose slot has come, and hands out whatever is due."""
+    now = timezone.now()
+    runs_back, checks_back = runs.reap(now)
+    if runs_back or checks_back:
+        log.warning("took back %d runs and %d checks whose worker was gone", runs_back, checks_back)
+    schedule.claim_due_monitors(now)
+    for run_id in schedule.runs_to_publish(now):
+        probe.delay(run_id)
+    for check_id in endpoints.checks_to_publish(now):
+        check.delay(check_id)
+    pulse.apply_async(expires=60)
+    schedule.note_tick(now)
+
+
+@app.task
+def probe(run_id: int) -> None:
+    from workers.probe.run import perform
+
+    perform(run_id)
+
+
+@app.task
+def check(check_id: int) -> None:
+    from workers.probe.check import perform
+
+    perform(check_id)
+
+
+@app.task
+def pulse() -> None:
+    """Proves that a message published by the scheduler reaches a probing worker."""
+    schedule.note_pulse(timezone.now())
