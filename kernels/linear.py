@@ -1,0 +1,46 @@
+"""Linear layer whose every row is computed by the same fixed-shape multiplication."""
+
+from __future__ import annotations
+
+import torch
+
+from kernels.errors import UnsupportedShape
+from kernels.prepack import pack
+from kernels.tiles import row_tile
+
+
+class TiledLinear:
+    """``x @ weight.T + bias`` in calls of exactly ``tile`` rows.
+
+    The library below picks its blocking, and with it the order of the sum over K, from the shape of a call. All calls
+    here have one shape, [tile, K] x [K, N], so nothing about the batch can reach that choice: it decides only how many
+    calls are made. Padding M to a multiple of a tile and making *one* call is not enough: with AMX, 16 and 64 rows of
+    bf16 differ in bits.
+
+    Args:
+        weight: [N, K].
+        bias: [N] or None.
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
+        self.out_features, self.in_features = weight.shape
+        self.bias = bias
+        self.tile = row_tile(weight.dtype)
+        self._packed = pack(weight, self.tile)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """[M, K] -> [M, N]; M must be a multiple of ``tile``.
+
+        Raises:
+            UnsupportedShape: M is not a whole number of tiles.
+        """
+        rows = x.shape[0]
+        if rows == self.tile:
+            return self._packed.multiply(x, self.bias)
+        if rows % self.tile:
+            raise UnsupportedShape(f"{rows} rows are not a multiple of the row tile {self.tile}; pad them first.")
+        out = x.new_empty(rows, self.out_features)
+        for start in range(0, rows, self.tile):
+            stop = start + self.tile
+            out[start:stop] = self._packed.multiply(x[start:stop], self.bias)
+        return out

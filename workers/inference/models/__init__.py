@@ -1,0 +1,1 @@
+"""The decoder that all supported families share."""

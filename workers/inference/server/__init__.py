@@ -1,0 +1,1 @@
+"""HTTP: the OpenAI dialect over asyncio and h11."""
