@@ -18,6 +18,7 @@ from drift.models import Capability, Endpoint, EndpointCheck, Monitor, Series, S
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "seed": 42, "logprobs": True, "top_logprobs": 2}
 CHECK_LEASE = timedelta(minutes=3)
 CHECK_ATTEMPTS = 3
+RECHECK_EVERY = timedelta(hours=1)
 REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
 
 
@@ -74,6 +75,12 @@ def recheck(endpoint: Endpoint, user: User | None) -> EndpointCheck:
     """Asks for a check. One that is already waiting is returned instead of a second."""
     waiting = endpoint.checks.filter(state=EndpointCheck.State.DUE).first()
     return waiting or EndpointCheck.objects.create(endpoint=endpoint, requested_by=user, requested_at=timezone.now())
+
+
+def recheck_if_not_lately(endpoint: Endpoint, now: datetime) -> None:
+    """Asks for a check because the endpoint refused its request, at most once in `RECHECK_EVERY`."""
+    if not endpoint.checks.filter(requested_at__gt=now - RECHECK_EVERY).exists():
+        recheck(endpoint, None)
 
 
 def archive(endpoint: Endpoint) -> None:

@@ -55,6 +55,25 @@ def give_back(run: Run, token: UUID, now: datetime, problem: str) -> None:
         held.update(state=Run.State.DUE, claim=None, lease_until=None, published_at=now, problem=problem[:2000])
 
 
+def postpone(run: Run, token: UUID, now: datetime, why: str) -> None:
+    """Puts a run back that could not begin through no fault of its own; it does not count as a try."""
+    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING, claim=token).update(
+        state=Run.State.DUE,
+        claim=None,
+        lease_until=None,
+        published_at=now,
+        attempts=run.attempts - 1,
+        problem=why[:2000],
+    )
+
+
+def skip(run: Run, token: UUID, why: str) -> None:
+    """Gives a slot up without asking anything, with the reason."""
+    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING, claim=token).update(
+        state=Run.State.SKIPPED, claim=None, lease_until=None, missed_slots=1, problem=why[:2000]
+    )
+
+
 def canaries_of(run: Run) -> list[Canary]:
     """The canaries of the run's suite, in their order."""
     return list(Canary.objects.filter(places__suite=run.monitor.suite_id).order_by("places__position"))

@@ -35,17 +35,20 @@ LARGEST_E = 1e100
 
 def shiryaev_roberts(previous: Floats, e: Floats) -> Floats:
     """One step of the e-detector, elementwise on any shape."""
-    return np.minimum((previous + 1) * np.minimum(e, LARGEST_E), CEILING)
+    risen: Floats = np.minimum((previous + 1) * np.minimum(e, LARGEST_E), CEILING)
+    return risen
 
 
 def e_cusum(previous: Floats, e: Floats) -> Floats:
     """One step of the e-CUSUM, elementwise on any shape."""
-    return np.minimum(np.maximum(previous, 1) * np.minimum(e, LARGEST_E), CEILING)
+    risen: Floats = np.minimum(np.maximum(previous, 1) * np.minimum(e, LARGEST_E), CEILING)
+    return risen
 
 
 def start_weighted(previous: Floats, e: Floats, look: int) -> Floats:
     """One step of the e-process over unknown starts; `look` counts from 1."""
-    return np.minimum((previous + 1 / (look * (look + 1))) * np.minimum(e, LARGEST_E), CEILING)
+    risen: Floats = np.minimum((previous + 1 / (look * (look + 1))) * np.minimum(e, LARGEST_E), CEILING)
+    return risen
 
 
 @dataclass(frozen=True, slots=True)

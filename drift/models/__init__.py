@@ -1,6 +1,6 @@
 """What is stored. One module per subject."""
 
-from drift.models.endpoint import Capability, Endpoint, EndpointCheck
+from drift.models.endpoint import Capability, Endpoint, EndpointCheck, Traffic
 from drift.models.reading import Reading
 from drift.models.rollup import CanaryBucket, SeriesBucket, Span
 from drift.models.run import Run
@@ -31,5 +31,6 @@ __all__ = [
     "Suite",
     "SuiteCanary",
     "Team",
+    "Traffic",
     "User",
 ]

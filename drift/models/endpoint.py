@@ -82,6 +82,14 @@ class Endpoint(models.Model):
         return self.name
 
 
+class Traffic(models.Model):
+    """Shared by all workers under this row's lock: places in use, pace, and the circuit breaker's state."""
+
+    endpoint = models.OneToOneField(Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="traffic")
+    limits = models.JSONField(default=dict)
+    breaker = models.JSONField(default=dict)
+
+
 class Capability(models.Model):
     """What one parameter did when asked for: refused, ignored or honoured, with the evidence."""
 

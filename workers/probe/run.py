@@ -15,15 +15,15 @@ from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
-from drift import runs
+from drift import endpoints, runs
 from drift.addresses import AddressRule
 from drift.answers import Ask
-from drift.endpoints import target_of
 from drift.models import Canary, Run
 from drift.record import Answer, record_run
 from workers.probe.caching import mark_cached
-from workers.probe.client import Prober
-from workers.probe.decode import decode
+from workers.probe.patience import Asker
+from workers.probe.retry import needs_negotiation
+from workers.probe.traffic import Share
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +49,26 @@ def perform(run_id: int) -> None:
     if claimed is None:
         return
     run, token = claimed
-    canaries = runs.canaries_of(run)
+    share = Share(run.monitor.endpoint, run)
+    refusal = share.enter()
+    if refusal is not None:
+        if refusal.resting:
+            runs.skip(run, token, refusal.why)
+        else:
+            runs.postpone(run, token, timezone.now(), refusal.why)
+        return
     try:
-        answers = asyncio.run(_ask_all(run, token, canaries))
+        answers = asyncio.run(_ask_all(run, token, share))
         record_run(run, token, answers, timezone.now())
+        if any(needs_negotiation(answer.exchange) for answer in answers):
+            endpoints.recheck_if_not_lately(run.monitor.endpoint, timezone.now())
     except ClaimLostError:
         log.warning("run %s was taken over by another worker", run.public_id)
     except Exception as error:
         runs.give_back(run, token, timezone.now(), f"{type(error).__name__}: {error}")
         raise
+    finally:
+        share.leave()
 
 
 def order_of(run: Run, canaries: list[Canary]) -> list[Place]:
@@ -71,23 +82,35 @@ def order_of(run: Run, canaries: list[Canary]) -> list[Place]:
     return places
 
 
-async def _ask_all(run: Run, token: UUID, canaries: list[Canary]) -> list[Answer]:
-    """Asks every place of the run, `concurrency` at a time, and reads what came. Raises ClaimLostError."""
-    places = order_of(run, canaries)
+async def _ask_all(run: Run, token: UUID, share: Share) -> list[Answer]:
+    """Asks every place of the run, as many at a time as it has a share of, and reads what came.
+
+    Stops early when the circuit opens or the time is up: what was not asked is not stored. Raises ClaimLostError.
+    """
+    places = order_of(run, await sync_to_async(runs.canaries_of)(run))
     left = iter(places)
     answers: list[Answer] = []
     rule = AddressRule.parse(settings.ALLOW_PRIVATE_TARGETS)
 
-    async with Prober(target_of(run.monitor.endpoint), allow=rule) as prober:
+    async with Asker(endpoints.target_of(run.monitor.endpoint), rule, share) as asker:
 
-        async def take() -> None:
+        async def take(place: Place) -> None:
+            exchange, decoded = await asker.ask(Ask(tuple(place.canary.messages), place.canary.max_tokens))
+            answers.append(Answer(place.canary.pk, place.repeat, exchange, decoded))
+
+        async def take_all() -> None:
             for place in left:
-                exchange = await prober.ask(Ask(tuple(place.canary.messages), place.canary.max_tokens))
-                answers.append(Answer(place.canary.pk, place.repeat, exchange, decode(exchange)))
+                if not share.may_go_on():
+                    return
+                await take(place)
 
-        takers = [take() for _ in range(min(run.concurrency, len(places)))]
-        asking = asyncio.ensure_future(asyncio.gather(*takers))
-        keeping = asyncio.ensure_future(_keep_lease(run, token, lambda: len(answers)))
+        async def ask() -> None:
+            if share.on_trial:
+                await take(next(left))
+            await asyncio.gather(*(take_all() for _ in range(min(share.places, len(places)))))
+
+        asking = asyncio.ensure_future(ask())
+        keeping = asyncio.ensure_future(_keep(run, token, share, lambda: len(answers)))
         try:
             await asyncio.wait(
                 {asking, keeping}, timeout=LONGEST_RUN.total_seconds(), return_when=asyncio.FIRST_COMPLETED
@@ -99,19 +122,18 @@ async def _ask_all(run: Run, token: UUID, canaries: list[Canary]) -> list[Answer
             for task in (asking, keeping):
                 task.cancel()
             await asyncio.gather(asking, keeping, return_exceptions=True)
+            await sync_to_async(connections.close_all)()
 
     read = mark_cached([answer.decoded for answer in answers], [answer.exchange for answer in answers])
     return [replace(answer, decoded=decoded) for answer, decoded in zip(answers, read, strict=True)]
 
 
-async def _keep_lease(run: Run, token: UUID, done: Callable[[], int]) -> None:
-    """Renews the lease and notes progress while the run goes on. Raises ClaimLostError when someone else took it."""
+async def _keep(run: Run, token: UUID, share: Share, done: Callable[[], int]) -> None:
+    """Prolongs the claim and the places, and notes progress, while the run goes on. Raises ClaimLostError."""
 
     def renew() -> bool:
-        try:
-            return runs.renew(run, token, timezone.now(), done())
-        finally:
-            connections.close_all()
+        share.keep()
+        return runs.renew(run, token, timezone.now(), done())
 
     while True:
         await asyncio.sleep(RENEW_EVERY_S)
