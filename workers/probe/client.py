@@ -83,9 +83,13 @@ class Prober:
             client, self._client = self._client, None
             await client.close()
 
-    async def ask(self, ask: Ask) -> Exchange:
-        """One answer to `ask`, or what came instead of it."""
-        target = self._target
+    async def ask(self, ask: Ask, *, like: Target | None = None) -> Exchange:
+        """One answer to `ask`, or what came instead of it.
+
+        `like` words this one request differently: its model, kind, transport, parameters and cap parameter
+        are used.
+        """
+        target = like or self._target
         body = {target.cap_parameter: ask.max_tokens, **target.parameters}
         messages: Any = ask.messages  # the SDK names a type per role; these are the user's own
         stream = target.transport is Transport.STREAM
@@ -109,7 +113,8 @@ class Prober:
                 extra_headers=headers,
             )
 
-        return await self._exchange(responses if target.kind is ApiKind.RESPONSES else chat, target.transport)
+        call = responses if target.kind is ApiKind.RESPONSES else chat
+        return replace(await self._exchange(call, target.transport), kind=target.kind)
 
     async def models(self) -> Exchange:
         """The answer to `GET /models`: which models the endpoint says it has."""
@@ -164,7 +169,6 @@ class Prober:
             body=remove_secrets(capture.body, self._secrets),
             transport_error=error_kind,
             error_detail=detail,
-            kind=target.kind,
         )
 
     async def _receive(self, call: Call, capture: Capture, transport: Transport) -> None:

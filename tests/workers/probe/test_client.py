@@ -194,7 +194,8 @@ async def test_headers_of_the_endpoint_reach_it_and_gateways_are_asked_not_to_ca
 
 async def test_a_query_in_the_base_url_is_sent_with_each_request() -> None:
     async with serving(response(completion())) as server:
-        async with Prober(Target(server.url + "?api-version=2026-01-01", "m"), allow=LOOPBACK) as prober:
+        target = Target(server.url + "?api-version=2026-01-01", "m")
+        async with Prober(target, allow=LOOPBACK) as prober:
             await prober.ask(HELLO)
     assert server.seen[0].path == "/v1/chat/completions?api-version=2026-01-01"
 

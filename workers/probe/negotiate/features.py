@@ -1,0 +1,174 @@
+"""The questions of a negotiation, one per feature; each changes the wording and returns what it found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from drift.answers import ApiKind, Outcome, Transport
+from workers.probe.decode.body import BodyKind, read_body
+from workers.probe.negotiate.conversation import (
+    Conversation,
+    answered,
+    choices_in,
+    evidence,
+    refused,
+    with_parameters,
+)
+from workers.probe.negotiate.findings import Capability, State
+from workers.probe.negotiate.refusals import CAP_PARAMETERS, RENAMED
+
+COUNT = "Count from 1 to 100, separated by commas."
+VARY = "Write one short sentence about a random everyday object."
+HELLO = "Say hello."
+PROBE_SEED, OTHER_SEEDS = 20260101, (7, 1234567)
+SCORE_STEPS = (20, 8, 5, 1)
+
+
+async def find_cap(talk: Conversation) -> Capability:
+    """Which parameter limits the answer. Some servers ignore the one they do not know, and write on."""
+    names = [talk.target.cap_parameter, *(name for name in CAP_PARAMETERS if name != talk.target.cap_parameter)]
+    if talk.target.kind is ApiKind.RESPONSES:
+        names = [talk.target.cap_parameter]
+    seen: list[str] = []
+    for name in names:
+        exchange, decoded = await talk.ask(COUNT, target=replace(talk.target, cap_parameter=name))
+        if not answered(decoded):
+            seen.append(f"{name}: {evidence(exchange, decoded)}")
+            continue
+        tokens = decoded.usage.completion_tokens
+        if decoded.finish == "length" or (tokens is not None and tokens <= talk.max_tokens):
+            talk.target = replace(talk.target, cap_parameter=name)
+            said = f"{tokens} tokens, finish '{decoded.finish_reason}'" if tokens is not None else "finish 'length'"
+            return Capability(State.HONOURED, name, f"asked for {talk.max_tokens}, got {said}")
+        seen.append(f"{name}: asked for {talk.max_tokens} tokens, got {tokens if tokens is not None else 'more'}")
+    state = State.IGNORED if any("asked for" in line for line in seen) else State.UNKNOWN
+    return Capability(state, talk.target.cap_parameter, "; ".join(seen))
+
+
+async def find_temperature_and_seed(talk: Conversation) -> dict[str, Capability]:
+    """Whether temperature 0 and a seed are accepted and change anything.
+
+    Three answers with one seed at temperature 1, two with others, two at temperature 0. Where answers never
+    vary, neither can be told.
+    """
+    cold = await talk.ask(VARY, {"temperature": 0})
+    hot = {"temperature": 1.0}
+    if not answered(cold[1]):
+        state = State.REFUSED if refused(cold) else State.UNKNOWN
+        temperature = Capability(state, "0", evidence(*cold))
+        hot = {}
+    else:
+        temperature = Capability(State.UNKNOWN, "0", "accepted")
+    name = "seed"
+    seeded = await talk.ask(VARY, {**hot, name: PROBE_SEED})
+    if refused(seeded) and talk.target.kind is ApiKind.CHAT:
+        renamed = await talk.ask(VARY, {**hot, RENAMED[name]: PROBE_SEED})
+        if answered(renamed[1]):
+            name, seeded = RENAMED[name], renamed
+    seed = Capability(State.UNKNOWN, name, "accepted")
+    if not answered(seeded[1]):
+        seed = Capability(State.REFUSED if refused(seeded) else State.UNKNOWN, "", evidence(*seeded))
+    free = []
+    for other in OTHER_SEEDS:
+        value = {name: other} if seed.evidence == "accepted" else {}
+        free += await talk.texts(VARY, 1, {**hot, **value}) or []
+    varies = len(set(free)) > 1
+    if seed.evidence == "accepted":
+        seed = await _effect_of_seed(talk, name, seeded[1].compared, seeded[1].seed_echo, free, hot)
+    if temperature.evidence == "accepted":
+        again = await talk.texts(VARY, 1, {"temperature": 0})
+        temperature = _effect_of_temperature([cold[1].compared, *(again or [])], varies)
+    return {"temperature": temperature, "seed": seed}
+
+
+async def _effect_of_seed(
+    talk: Conversation, name: str, first: str, echo: int | None, free: list[str], hot: dict[str, float]
+) -> Capability:
+    if echo is not None and echo != PROBE_SEED:
+        return Capability(State.IGNORED, name, f"asked for seed {PROBE_SEED}, the answer says {echo}")
+    more = await talk.texts(VARY, 2, {**hot, name: PROBE_SEED})
+    if more is None or not first:
+        return Capability(State.UNKNOWN, name, "accepted, but the answers were empty")
+    same, other = {first, *more}, set(free) | {first}
+    if len(other) < 2:
+        return Capability(State.UNKNOWN, name, "accepted; answers did not vary with other seeds either")
+    if len(same) == 1:
+        return Capability(State.HONOURED, name, f"3 of 3 equal with one seed, {len(other)} of 3 distinct with others")
+    if len(same) == 3:
+        return Capability(State.IGNORED, name, "three answers with the same seed all differed")
+    return Capability(State.UNKNOWN, name, "accepted; 2 of 3 answers with the same seed agreed")
+
+
+def _effect_of_temperature(cold: list[str], varies: bool) -> Capability:
+    if not varies or len(cold) < 2 or not all(cold):
+        return Capability(State.UNKNOWN, "0", "accepted; whether it has an effect could not be told")
+    if len(set(cold)) == 1:
+        return Capability(State.HONOURED, "0", "answers vary at temperature 1 and agreed at 0")
+    return Capability(State.UNKNOWN, "0", "accepted, but two answers at temperature 0 differ")
+
+
+async def find_scores(talk: Conversation) -> Capability:
+    """Whether per-token scores come, and the largest number of alternatives."""
+    seen: list[str] = []
+    steps: list[dict[str, object]] = [_score_parameters(talk, k) for k in SCORE_STEPS]
+    if talk.target.kind is ApiKind.CHAT:
+        steps += [{"logprobs": True}, {"logprobs": 1}]  # without alternatives; as the count that Together expects
+    for step in steps:
+        exchange, decoded = await talk.ask(HELLO, step)
+        k = step.get("top_logprobs", step.get("logprobs", 0))
+        if not answered(decoded):
+            seen.append(f"{k}: {evidence(exchange, decoded)}")
+            if exchange.status == 500 or refused((exchange, decoded)):
+                continue
+            return Capability(State.UNKNOWN, "", "; ".join(seen))
+        if decoded.tokens:
+            given = max(len(token.top) for token in decoded.tokens)
+            note = "; every chosen token scores exactly 0" if decoded.degenerate_logprobs else ""
+            value = min(given, k) if isinstance(k, int) and k is not True else given
+            shape = decoded.logprob_shape
+            return Capability(State.HONOURED, str(value), f"asked for {k}, got {given} in shape '{shape}'{note}")
+        if decoded.outcome is Outcome.REASONING_ONLY:
+            return Capability(State.UNKNOWN, "", "accepted, but the answer had no text to score")
+        if decoded.logprob_shape == "unknown":
+            return Capability(State.UNKNOWN, "", "scores come in a shape that is not known")
+        return Capability(State.IGNORED, "", f"asked for {k}, got none")
+    return Capability(State.REFUSED, "", "; ".join(seen)[:1000])
+
+
+def _score_parameters(talk: Conversation, k: int) -> dict[str, object]:
+    if talk.target.kind is ApiKind.RESPONSES:
+        return {"include": ["message.output_text.logprobs"], "top_logprobs": k}
+    return {"logprobs": True, "top_logprobs": k}
+
+
+async def find_stream(talk: Conversation) -> Capability:
+    """Whether answers can also travel as a stream; for a streaming target, whether usage can be had."""
+    if talk.target.transport is Transport.STREAM:
+        exchange, decoded = await talk.ask(HELLO)
+    else:
+        exchange, decoded = await talk.ask(HELLO, target=replace(talk.target, transport=Transport.STREAM))
+    if not answered(decoded):
+        return Capability(
+            State.REFUSED if refused((exchange, decoded)) else State.UNKNOWN, "", evidence(exchange, decoded)
+        )
+    if read_body(exchange.body).kind is not BodyKind.EVENTS:
+        return Capability(State.IGNORED, "", "asked for a stream, got the answer in one piece")
+    if talk.target.transport is Transport.STREAM and talk.target.kind is ApiKind.CHAT:
+        wish = {"stream_options": {"include_usage": True}}
+        counted = (await talk.ask(HELLO, wish))[1]
+        if answered(counted) and counted.usage.completion_tokens is not None:
+            talk.target = with_parameters(talk.target, wish)
+    return Capability(State.HONOURED, "", evidence(exchange, decoded))
+
+
+async def find_choices(talk: Conversation) -> Capability:
+    """Whether several choices can be had in one request."""
+    if talk.target.kind is ApiKind.RESPONSES or talk.target.transport is Transport.STREAM:
+        return Capability(State.UNKNOWN, "", "not asked in this way of answering")
+    exchange, decoded = await talk.ask(HELLO, {"n": 2})
+    if not answered(decoded):
+        return Capability(
+            State.REFUSED if refused((exchange, decoded)) else State.UNKNOWN, "", evidence(exchange, decoded)
+        )
+    count = choices_in(exchange)
+    return Capability(State.HONOURED if count == 2 else State.IGNORED, str(count), f"asked for 2 choices, got {count}")
