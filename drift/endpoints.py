@@ -38,6 +38,7 @@ def register(
 
     Raises IntegrityError if the team already has one of that name.
     """
+    wished = dict(DEFAULT_PARAMETERS if parameters is None else parameters)
     with transaction.atomic():
         endpoint = Endpoint.objects.create(
             team=team,
@@ -47,7 +48,8 @@ def register(
             model=model,
             api_key=api_key,
             api_key_hint=hint(api_key),
-            parameters=dict(DEFAULT_PARAMETERS if parameters is None else parameters),
+            wished_parameters=wished,
+            parameters=wished,
             **fields,
         )
         recheck(endpoint, user)

@@ -36,7 +36,8 @@ def date_change(
     """The date of one change of a rate, given that there was one. float[R] differing and answers of each run, in order.
 
     Posterior of the first changed run t = 1 .. R - 1 under a uniform prior, both rates integrated out under Jeffreys'
-    Beta(1/2, 1/2): p(t) ~ B(k_1 + 1/2, n_1 - k_1 + 1/2) B(k_2 + 1/2, n_2 - k_2 + 1/2). None under two runs with answers.
+    Beta(1/2, 1/2): p(t) ~ B(k_1 + 1/2, n_1 - k_1 + 1/2) B(k_2 + 1/2, n_2 - k_2 + 1/2). None under two runs with
+    answers.
     """
     k, n = np.asarray(differing, dtype=np.float64), np.asarray(answers, dtype=np.float64)
     if k.shape != n.shape:
@@ -58,8 +59,8 @@ def date_change(
 def date_shift(scores: Sequence[float] | Floats, level: float = LEVEL) -> tuple[int, int, int] | None:
     """(first, low, high) of one shift in the mean of normal scores float[R]: as `date_change`, for any measured score.
 
-    p(t) ~ (t (R - t))^(-1/2) RSS(t)^(-(R - 2)/2), both means and the common variance integrated out. None under 4 scores
-    or where all are equal.
+    p(t) ~ (t (R - t))^(-1/2) RSS(t)^(-(R - 2)/2), both means and the common variance integrated out. None under 4
+    scores or where all are equal.
     """
     x = np.asarray(scores, dtype=np.float64)
     size = x.size

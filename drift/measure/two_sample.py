@@ -79,9 +79,9 @@ def equality_kernel(outputs: Sequence[Hashable]) -> Floats:
 def hamming_kernel(outputs: Sequence[Sequence[Hashable]]) -> Floats:
     """k(y, y') = share of positions at which two outputs hold the same element, padded to the longest. float64[D, D].
 
-    Padding matches padding, so short outputs look alike, as in the published test; an element inserted in front shifts all
-    positions, so compare `whitespace_normalised` texts too. Source: Gao, Liang, Guestrin, arXiv:2410.20247, with
-    the kernel scaled so that k(y, y) = 1.
+    Padding matches padding, so short outputs look alike, as in the published test; an element inserted in front
+    shifts all positions, so compare `whitespace_normalised` texts too. Source: Gao, Liang, Guestrin,
+    arXiv:2410.20247, with the kernel scaled so that k(y, y) = 1.
     """
     ids: dict[Hashable, int] = {}
     longest = max((len(output) for output in outputs), default=0)
@@ -104,10 +104,10 @@ def compare(
 ) -> TwoSample | None:
     """Maximum mean discrepancy between two sides, canaries weighing the same, with a stratified permutation p-value.
 
-    Per canary, unbiased: MMD^2 = mean of k over pairs within a + mean within b - 2 mean across. It is around 0 (also below)
-    where both sides answer alike. Canaries without two answers on each side are left out; None if none is left.
-    A permutation only needs the counts it gives side a, which are multivariate hypergeometric within each stratum.
-    Sources: Gretton et al. 2012; arXiv:2410.20247 eq. 4; p with + 1: Phipson and Smyth 2010.
+    Per canary, unbiased: MMD^2 = mean of k over pairs within a + mean within b - 2 mean across. It is around 0 (also
+    below) where both sides answer alike. Canaries without two answers on each side are left out; None if none is
+    left. A permutation only needs the counts it gives side a, which are multivariate hypergeometric within each
+    stratum. Sources: Gretton et al. 2012; arXiv:2410.20247 eq. 4; p with + 1: Phipson and Smyth 2010.
     """
     known = [table for table in tables if table.a.sum() >= 2 and table.b.sum() >= 2]
     if not known:
@@ -124,8 +124,8 @@ def compare_shares(
 ) -> TwoSample | None:
     """Total variation between the two sides' shares of distinct outputs, with a stratified permutation p-value.
 
-    Per canary TV = 1/2 sum over outputs |p_a - p_b|. Between samples it is above 0 even where both sides are alike (more so
-    with few answers); judge it by `p` and `effect`.
+    Per canary TV = 1/2 sum over outputs |p_a - p_b|. Between samples it is above 0 even where both sides are alike
+    (more so with few answers); judge it by `p` and `effect`.
     """
     known = [table for table in tables if table.a.sum() and table.b.sum()]
     if not known:
@@ -180,7 +180,7 @@ def _result(statistics: Floats, tables: Sequence[Table[T]]) -> TwoSample:
 
 
 def excess_divergence(tables: Sequence[Table[T]]) -> Estimate | None:
-    """Mean over canaries of P(differ | one answer of each side) - P(differ | both of one side), interval by Student's t.
+    """Mean over canaries of P(differ | one answer of each side) - P(differ | both of one side), Student's t interval.
 
     Unbiased, 0 where the sides are alike. Where all canaries show the same value, the interval allows for the share of
     canaries that could differ unseen (`at_most`). None under two canaries with two answers on each side.
@@ -200,9 +200,9 @@ def excess_divergence(tables: Sequence[Table[T]]) -> Estimate | None:
 def kind_of_difference(raw: TwoSample, normalised: TwoSample, level: float = 0.01) -> Difference:
     """Is a difference between raw texts one of content, or only of white space?
 
-    `normalised` compares the same answers after `whitespace_normalised`. Formatting: the raw texts differ at `level`, the
-    normalised ones do not, and less than a quarter of the effect is left. Anything else that differs is content, so that
-    too few answers never turn a content change into a cosmetic one.
+    `normalised` compares the same answers after `whitespace_normalised`. Formatting: the raw texts differ at `level`,
+    the normalised ones do not, and less than a quarter of the effect is left. Anything else that differs is content,
+    so that too few answers never turn a content change into a cosmetic one.
     """
     if raw.p > level and normalised.p > level:
         return Difference.NOT_FOUND
