@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -19,7 +20,6 @@ DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "seed": 42, "logprobs
 CHECK_LEASE = timedelta(minutes=3)
 CHECK_ATTEMPTS = 3
 RECHECK_EVERY = timedelta(hours=1)
-REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
 
 
 def register(
@@ -153,7 +153,7 @@ def checks_to_publish(now: datetime, limit: int = 100) -> list[int]:
             .order_by("requested_at")
             .values_list("pk", flat=True)[:limit]
         )
-        EndpointCheck.objects.filter(pk__in=ids).update(lease_until=now + REPUBLISH_AFTER)
+        EndpointCheck.objects.filter(pk__in=ids).update(lease_until=now + timedelta(seconds=settings.REPUBLISH_SECONDS))
     return ids
 
 

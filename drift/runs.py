@@ -5,13 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
 
 from drift.endpoints import CHECK_ATTEMPTS, series_of
 from drift.models import Canary, EndpointCheck, Heartbeat, Run
 
-LEASE = timedelta(seconds=90)  # renewed while the run goes on; a dead worker's run is taken over after this
 MOST_ATTEMPTS = 5
+
+
+def lease() -> timedelta:
+    """How long a claim holds without being renewed."""
+    return timedelta(seconds=settings.RUN_LEASE_SECONDS)
 
 
 def claim(run_id: int, now: datetime) -> tuple[Run, UUID] | None:
@@ -30,7 +35,7 @@ def claim(run_id: int, now: datetime) -> tuple[Run, UUID] | None:
         run.state = Run.State.RUNNING
         run.claim = token
         run.attempts += 1
-        run.lease_until = now + LEASE
+        run.lease_until = now + lease()
         run.started_at = now
         run.samples_done = 0
         run.save()
@@ -41,7 +46,7 @@ def renew(run: Run, token: UUID, now: datetime, samples_done: int) -> bool:
     """Prolongs the lease and notes progress. False if the run is no longer held under this claim."""
     return bool(
         Run.objects.filter(pk=run.pk, state=Run.State.RUNNING, claim=token).update(
-            lease_until=now + LEASE, samples_done=samples_done
+            lease_until=now + lease(), samples_done=samples_done
         )
     )
 

@@ -6,6 +6,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, Sum
 
@@ -14,7 +15,6 @@ from drift.partitions import ensure_sample_partitions
 from drift.rollups import start_of
 
 EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
-REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
 LATE_SHARE = 0.5  # a slot found later than this share of its period is missed, not run late
 
 
@@ -120,7 +120,9 @@ def runs_to_publish(now: datetime, limit: int = 500) -> list[int]:
         ids = list(
             Run.objects.select_for_update(skip_locked=True)
             .filter(state=Run.State.DUE)
-            .filter(Q(published_at__isnull=True) | Q(published_at__lt=now - REPUBLISH_AFTER))
+            .filter(
+                Q(published_at__isnull=True) | Q(published_at__lt=now - timedelta(seconds=settings.REPUBLISH_SECONDS))
+            )
             .order_by("scheduled_for")
             .values_list("pk", flat=True)[:limit]
         )

@@ -143,6 +143,10 @@ ALLOW_PRIVATE_TARGETS = environment.words("ALLOW_PRIVATE_TARGETS")
 
 REDIS_URL = environment.text("REDIS_URL")
 TICK_SECONDS = environment.number("TICK_SECONDS", 5)
+# A worker renews its claim on a run well within this; a dead worker's run is taken over after it.
+RUN_LEASE_SECONDS = environment.number("RUN_LEASE_SECONDS", 90)
+# An id handed to the broker that no worker took within this goes out again.
+REPUBLISH_SECONDS = environment.number("REPUBLISH_SECONDS", 60)
 
 LOGGING = {
     "version": 1,

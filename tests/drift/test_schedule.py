@@ -117,7 +117,7 @@ def test_a_run_whose_worker_is_gone_is_taken_back_and_its_old_worker_can_store_n
     claimed, token = runs.claim(run.pk, NOW)
 
     assert runs.reap(NOW + timedelta(seconds=30)) == (0, 0)
-    assert runs.reap(NOW + runs.LEASE + timedelta(seconds=1)) == (1, 0)
+    assert runs.reap(NOW + runs.lease() + timedelta(seconds=1)) == (1, 0)
 
     run.refresh_from_db()
     assert run.state == Run.State.DUE
@@ -129,7 +129,7 @@ def test_a_run_that_keeps_losing_its_worker_fails_in_the_end(monitor):
     now = NOW
     for _ in range(runs.MOST_ATTEMPTS):
         runs.claim(run.pk, now)
-        now += runs.LEASE + timedelta(seconds=1)
+        now += runs.lease() + timedelta(seconds=1)
         runs.reap(now)
 
     run.refresh_from_db()

@@ -27,7 +27,7 @@ from workers.probe.traffic import Share
 
 log = logging.getLogger(__name__)
 
-RENEW_EVERY_S = 5.0
+RENEWALS_PER_LEASE = 6
 LONGEST_RUN = timedelta(minutes=25)  # under Celery's hard limit
 
 
@@ -136,6 +136,6 @@ async def _keep(run: Run, token: UUID, share: Share, done: Callable[[], int]) ->
         return runs.renew(run, token, timezone.now(), done())
 
     while True:
-        await asyncio.sleep(RENEW_EVERY_S)
+        await asyncio.sleep(min(5.0, settings.RUN_LEASE_SECONDS / RENEWALS_PER_LEASE))
         if not await sync_to_async(renew)():
             raise ClaimLostError

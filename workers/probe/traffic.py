@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from drift import traffic
 from drift.answers import Decoded, Exchange
 from drift.models import Endpoint, Run
-from drift.runs import LEASE
+from drift.runs import lease as run_lease
 from workers.probe import breaker, limits
 from workers.probe.retry_after import wait_seconds
-
-PLACE_LEASE_S = LEASE.total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Share:
             refused: limits.Wait | None = None
             for index in range(self._run.concurrency):
                 lease = f"{self._run.pk}:{index}"
-                state, refused = limits.acquire(state, self._rule, lease, now, PLACE_LEASE_S)
+                state, refused = limits.acquire(state, self._rule, lease, now, run_lease().total_seconds())
                 if refused is not None:
                     break
                 self._leases.append(lease)
@@ -80,7 +78,7 @@ class Share:
         with traffic.locked(self._endpoint.pk) as row:
             state = limits.LimitState.from_json(row.limits)
             for lease in self._leases:
-                state, _ = limits.acquire(state, self._rule, lease, now, PLACE_LEASE_S)
+                state, _ = limits.acquire(state, self._rule, lease, now, run_lease().total_seconds())
             row.limits = state.as_json()
 
     def pace(self) -> float:
