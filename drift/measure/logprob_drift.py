@@ -63,26 +63,30 @@ def _readable_part(sample: TopLogprobs[T]) -> dict[T, float]:
     return {token: value for token, raw in sample.items() if (value := readable(raw)) is not None}
 
 
-def table(samples: Sequence[TopLogprobs[T]]) -> tuple[tuple[T, ...], Floats]:
-    """The union of tokens and float64[N, V] of their log probabilities, one row per sample with a readable value.
+def table(*sides: Sequence[TopLogprobs[T]]) -> tuple[tuple[T, ...], list[Floats]]:
+    """The union of tokens, and per side float64[N, V] of their log probabilities, one row per readable sample.
 
-    Each sample is cut to the median number of readable values (a server that returns more for some answers is not
-    thereby different); a token missing in a sample gets that sample's smallest value, which is an upper bound of the
-    true one.
+    Samples are cut to the same depth, the smallest among the sides' median numbers of readable values: a server that
+    began to report fewer tokens has not thereby moved. A token missing in a sample gets that sample's smallest value,
+    which is an upper bound of the true one.
     """
-    rows = [row for row in map(_readable_part, samples) if row]
-    if not rows:
-        return (), np.empty((0, 0))
-    depth = int(np.median([len(row) for row in rows]))
-    rows = [dict(sorted(row.items(), key=lambda entry: -entry[1])[:depth]) for row in rows]
+    readable_sides = [[row for row in map(_readable_part, side) if row] for side in sides]
+    depths = [int(np.median([len(row) for row in rows])) for rows in readable_sides if rows]
     columns: dict[T, int] = {}
-    for row in rows:
-        for token in row:
-            columns.setdefault(token, len(columns))
-    values = np.empty((len(rows), len(columns)))
-    for index, row in enumerate(rows):
-        values[index] = min(row.values())
-        values[index, [columns[token] for token in row]] = list(row.values())
+    cut_sides = []
+    for rows in readable_sides:
+        cut = [dict(sorted(row.items(), key=lambda entry: -entry[1])[: min(depths)]) for row in rows]
+        cut_sides.append(cut)
+        for row in cut:
+            for token in row:
+                columns.setdefault(token, len(columns))
+    values = []
+    for cut in cut_sides:
+        side_values = np.empty((len(cut), len(columns)))
+        for index, row in enumerate(cut):
+            side_values[index] = min(row.values())
+            side_values[index, [columns[token] for token in row]] = list(row.values())
+        values.append(side_values)
     return tuple(columns), values
 
 
@@ -98,14 +102,14 @@ def logprob_drift(
     changed; use answers from the same hours of the day. Source: the LT statistic of Chauvin et al., arXiv:2512.03816
     (whose p can be 0), with sentinels censored and the two sides cut to the same depth.
     """
-    tokens, values = table([*before, *after])
-    usable = [bool(_readable_part(sample)) for sample in (*before, *after)]
-    first, second = sum(usable[: len(before)]), sum(usable[len(before) :])
+    tokens, (earlier, later) = table(before, after)
+    values = np.concatenate([earlier, later])
+    first, second = len(earlier), len(later)
     if first < 2 or second < 2:
         return LogprobDrift(LogprobState.TOO_FEW, None, None, None, first, second, len(tokens))
     if len(tokens) < 2 or float(np.ptp(values)) == 0:
         return LogprobDrift(LogprobState.DEGENERATE, None, None, None, first, second, len(tokens))
-    observed = distance(values[:first], values[first:])
+    observed = distance(earlier, later)
     chosen = np.zeros((permutations, first + second))
     np.put_along_axis(chosen, rng.random(chosen.shape).argsort(axis=1)[:, :first], 1.0, axis=1)
     sums = chosen @ values
@@ -115,7 +119,7 @@ def logprob_drift(
         state=LogprobState.USABLE,
         statistic=observed,
         p=(1 + at_least) / (1 + permutations),
-        scale=_slope(values[:first].mean(axis=0), values[first:].mean(axis=0)),
+        scale=_slope(earlier.mean(axis=0), later.mean(axis=0)),
         before=first,
         after=second,
         tokens=len(tokens),
@@ -139,12 +143,8 @@ def run_score(reference: Sequence[TopLogprobs[T]], run: Sequence[TopLogprobs[T]]
     Not corrected for how far runs are from it while nothing changed; ranking against the baseline runs' own scores does
     that. None where either side has no readable answer.
     """
-    held = [sample for sample in reference if _readable_part(sample)]
-    seen = [sample for sample in run if _readable_part(sample)]
-    if not held or not seen:
-        return None
-    _, values = table([*held, *seen])
-    return distance(values[: len(held)], values[len(held) :])
+    _, (held, seen) = table(reference, run)
+    return distance(held, seen) if len(held) and len(seen) else None
 
 
 @dataclass(frozen=True, slots=True)
