@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import redis
 
 from drift.answers import Decoded, Exchange, FingerprintState, IdentityFacts, Outcome, ScoredToken, Transport, Usage
 from drift.models import Endpoint, EndpointCheck, Membership, Monitor, Role, Run, Series, Suite, Team, User
@@ -15,6 +18,7 @@ from drift.partitions import ensure_sample_partition
 from drift.provision import make_suite
 from drift.record import Answer, record_run
 from drift.schedule import next_slot
+from tests.stack import Processes
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "low tide at noon"
@@ -152,3 +156,22 @@ def record_answers(db: None) -> Callable[..., Run]:
         return run
 
     return record
+
+
+@pytest.fixture
+def processes(tmp_path: Path, transactional_db: None) -> Iterator[Processes]:
+    """Starts children against the test database and an emptied broker; none survives the test."""
+    redis_client().flushdb()
+    ensure_sample_partition(datetime.now(UTC))
+    children = Processes(tmp_path)
+    try:
+        yield children
+    finally:
+        children.stop_all()
+
+
+def redis_client() -> redis.Redis:
+    url = os.environ["REDIS_URL"]
+    if url.startswith("redis+socket://"):
+        return redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+    return redis.Redis.from_url(url)

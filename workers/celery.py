@@ -8,6 +8,7 @@ from celery import Celery
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "drift.settings")
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # they load every page; `migrate` has run them
 
 import django
 
