@@ -41,9 +41,13 @@ def team_of(request: HttpRequest) -> Team:
     return membership_of(request).team
 
 
+def may_edit(request: HttpRequest) -> bool:
+    return membership_of(request).role != Role.VIEWER
+
+
 def require_editor(request: HttpRequest) -> None:
     """Raises PermissionDenied for viewers."""
-    if membership_of(request).role == Role.VIEWER:
+    if not may_edit(request):
         raise PermissionDenied("You can look but not change things here. Ask an owner for the editor role.")
 
 

@@ -1,0 +1,542 @@
+"""Charts: each with the question it answers, its figure for the browser, and the table that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from django.utils import timezone
+
+from drift import figures
+from drift.answers import COMPARABLE
+from drift.history import HeatRow, Lane, Point, Window
+
+Value = str | int | float | datetime | None
+
+MARGIN = {"l": 52, "r": 20, "t": 18, "b": 30}
+TEXT = {"family": "ui-sans-serif, system-ui, sans-serif", "size": 12, "color": "var(--ink-faint)"}
+LANE_COLOURS = tuple(f"var(--lane-{n})" for n in range(1, 7))
+OUTCOME_COLOURS = {"text": "var(--accent-soft)", "tool_calls": "var(--accent-soft)"}
+OTHER_OUTCOMES = ("var(--changed)", "var(--watching)", "var(--lane-5)", "var(--down)", "var(--lane-3)", "var(--quiet)")
+PATTERNS = ("/", "x", "\\", ".", "-", "+")
+MOST_LABELS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`columns` and `rows` are the table twin and the exports; `figure` is drawn lazily."""
+
+    slug: str
+    question: str
+    note: str
+    summary: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Value, ...]]
+    figure: Callable[[], dict[str, Any]]
+    size: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A labelled moment on the time axis."""
+
+    at: datetime
+    label: str
+
+
+def divergence(
+    points: Sequence[Point], window: Window, events: Sequence[Event], gaps: Sequence[tuple[datetime, datetime, str]]
+) -> Chart:
+    known = [p for p in points if p.divergence is not None]
+    if known:
+        first, last = known[0].divergence, known[-1].divergence
+        summary = (
+            f"Divergence went from {figures.percent(first)} to {figures.percent(last)} over {len(known)} "
+            f"of {len(points)} {window.span}s with data; highest {figures.percent(max(p.divergence or 0 for p in known))}."
+        )
+    else:
+        summary = "Not enough data in this time."
+    return Chart(
+        slug="divergence",
+        question="How often do two answers to the same prompt differ?",
+        note=f"Share of pairs by {window.span}; band: 95 % interval over canaries.",
+        summary=summary,
+        columns=("from", "divergence", "low", "high", "pairs", "differing", "canaries", "answers", "comparable"),
+        rows=[
+            (p.starts_at, p.divergence, p.low, p.high, p.pairs, p.pairs_differing, p.canaries, p.samples, p.comparable)
+            for p in points
+        ],
+        figure=lambda: _divergence_figure(points, window, events, gaps),
+        about="divergence",
+    )
+
+
+def identities(points: Sequence[Point], window: Window, lanes: Sequence[Lane]) -> Chart:
+    names = [lane.label for lane in lanes]
+    return Chart(
+        slug="identities",
+        question="Who answered?",
+        note=f"Share of each fingerprint by {window.span}: the fuller the bar, the more answers carried it.",
+        summary=f"{figures.plural(len(lanes), 'identity', 'identities')} answered: {', '.join(names)}."
+        if names
+        else "No identity known.",
+        columns=("from", *_unique(names)),
+        rows=[
+            (p.starts_at, *(lane.shares[i] if p.identities else None for lane in lanes)) for i, p in enumerate(points)
+        ],
+        figure=lambda: _lanes_figure(points, window, lanes),
+        size="low",
+        about="identity",
+    )
+
+
+def outcomes(points: Sequence[Point], window: Window) -> Chart:
+    totals: dict[str, int] = {}
+    for point in points:
+        for outcome, count in (point.outcomes or {}).items():
+            totals[outcome] = totals.get(outcome, 0) + count
+    kinds = sorted(totals, key=lambda kind: (kind not in COMPARABLE, -totals[kind]))
+    asked = sum(totals.values())
+    fine = sum(count for kind, count in totals.items() if kind in COMPARABLE)
+    summary = f"{figures.count(fine)} of {figures.plural(asked, 'request')} brought an answer that can be compared."
+    return Chart(
+        slug="outcomes",
+        question="What came back?",
+        note=f"Requests by {window.span}. {summary}",
+        summary=summary,
+        columns=("from", *kinds),
+        rows=[
+            (p.starts_at, *((p.outcomes or {}).get(kind, 0) if p.samples else None for kind in kinds)) for p in points
+        ],
+        figure=lambda: _outcomes_figure(points, window, kinds),
+        about="outcome",
+    )
+
+
+def latencies(points: Sequence[Point], window: Window) -> Chart:
+    known = [p.p50_ms for p in points if p.p50_ms is not None]
+    summary = (
+        f"Half of the answers took {figures.milliseconds(min(known))} to {figures.milliseconds(max(known))}."
+        if known
+        else "No answers in this time."
+    )
+    return Chart(
+        slug="latency",
+        question="How long did an answer take?",
+        note=f"Median and 95th percentile by {window.span}, to about 6 %.",
+        summary=summary,
+        columns=("from", "p50_ms", "p95_ms", "answers"),
+        rows=[(p.starts_at, p.p50_ms, p.p95_ms, p.comparable) for p in points],
+        figure=lambda: _latency_figure(points, window),
+        about="latency",
+    )
+
+
+def heatmap(rows: Sequence[HeatRow], window: Window) -> Chart:
+    starts = window.starts()
+    names = [row.canary.name for row in rows]
+    worst = max(rows, key=lambda row: max((d or 0 for d in row.divergences), default=0), default=None)
+    return Chart(
+        slug="canaries",
+        question="Which prompts do not repeat?",
+        note=f"Divergence of each canary by {window.span}; the darker, the more pairs differ. Empty: not enough data.",
+        summary=f"Least repeatable: {worst.canary.name}." if worst else "No canary.",
+        columns=("from", *_unique(names)),
+        rows=[(at, *(row.divergences[i] for row in rows)) for i, at in enumerate(starts)],
+        figure=lambda: _heatmap_figure(rows, window),
+        size="tall",
+        about="divergence",
+    )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def local(moment: datetime) -> str:
+    """A moment on the person's clock, as plotly reads dates."""
+    return timezone.localtime(moment).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _layout(window: Window, height: int, **more: Any) -> dict[str, Any]:
+    axis = {
+        "type": "date",
+        "range": [local(window.start), local(window.end)],
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": "var(--line)",
+        "tickcolor": "var(--line)",
+        "tickfont": TEXT,
+        "ticks": "outside",
+        "ticklen": 4,
+        "fixedrange": True,
+        "tickformatstops": [
+            {"dtickrange": [None, 43_200_000], "value": "%H:%M"},
+            {"dtickrange": [43_200_000, None], "value": "%-d %b"},
+        ],
+        "hoverformat": "%-d %b %H:%M",
+    }
+    return {
+        "height": height,
+        "margin": dict(MARGIN),
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": TEXT,
+        "showlegend": False,
+        "hovermode": "x",
+        "dragmode": False,
+        "hoverlabel": {
+            "bgcolor": "var(--card)",
+            "bordercolor": "var(--line-strong)",
+            "font": {"color": "var(--ink)", "size": 13},
+        },
+        "xaxis": axis,
+        **more,
+    }
+
+
+def _y_axis(**more: Any) -> dict[str, Any]:
+    return {
+        "gridcolor": "var(--line-soft)",
+        "zeroline": False,
+        "tickfont": TEXT,
+        "fixedrange": True,
+        "rangemode": "tozero",
+        "nticks": 5,
+        **more,
+    }
+
+
+def _divergence_figure(
+    points: Sequence[Point], window: Window, events: Sequence[Event], gaps: Sequence[tuple[datetime, datetime, str]]
+) -> dict[str, Any]:
+    middle = window.step / 2
+    traces: list[dict[str, Any]] = []
+    known = [(i, p) for i, p in enumerate(points) if p.divergence is not None]
+    for _, run in groupby(enumerate(known), key=lambda pair: pair[1][0] - pair[0]):
+        part = [p for _, (_, p) in run]
+        x = [local(p.starts_at + middle) for p in part]
+        if len(part) == 1:
+            half = window.step / 4
+            x = [local(part[0].starts_at + middle - half), local(part[0].starts_at + middle + half)]
+            part = part * 2
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "fill": "toself",
+                "x": [*x, *reversed(x)],
+                "y": [*(p.high for p in part), *(p.low for p in reversed(part))],
+                "line": {"width": 0},
+                "fillcolor": "var(--accent-soft)",
+            }
+        )
+    top = max([0.05, *(p.high or 0 for _, p in known)])
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "connectgaps": False,
+            "x": [local(p.starts_at + middle) for p in points],
+            "y": [p.divergence for p in points],
+            "line": {"color": "var(--accent)", "width": 1.8},
+            "marker": {"color": "var(--accent)", "size": 5},
+            "customdata": [
+                [figures.percent(p.divergence), figures.interval(p.low, p.high), figures.count(p.pairs), p.canaries]
+                for p in points
+            ],
+            "hovertemplate": "<b>%{customdata[0]}</b> (%{customdata[1]})<br>%{customdata[2]} pairs, %{customdata[3]} canaries<extra></extra>",
+        }
+    )
+    shapes, notes = _marks(events, gaps, window)
+    return {
+        "data": traces,
+        "layout": _layout(
+            window,
+            270,
+            yaxis=_y_axis(tickformat=",.0%", range=[-top * 0.02, min(1.02, top * 1.12)]),
+            shapes=shapes,
+            annotations=notes,
+        ),
+    }
+
+
+def _marks(
+    events: Sequence[Event], gaps: Sequence[tuple[datetime, datetime, str]], window: Window
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    shapes: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for start, end, reason in gaps:
+        shapes.append(
+            {
+                "type": "rect",
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "layer": "below",
+                "line": {"width": 0},
+                "x0": local(max(start, window.start)),
+                "x1": local(min(end, window.end)),
+                "fillcolor": "var(--line-soft)",
+            }
+        )
+        if end - start > (window.end - window.start) / 12:
+            notes.append(
+                {
+                    "x": local(max(start, window.start) + (min(end, window.end) - max(start, window.start)) / 2),
+                    "y": 0.5,
+                    "yref": "paper",
+                    "showarrow": False,
+                    "text": _short(reason, 28),
+                    "name": "wide",
+                    "font": TEXT,
+                }
+            )
+    for i, event in enumerate(events):
+        shapes.append(
+            {
+                "type": "line",
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "x0": local(event.at),
+                "x1": local(event.at),
+                "line": {"color": "var(--changed)", "width": 1.3, "dash": "dot"},
+            }
+        )
+        if i < MOST_LABELS:
+            late = event.at - window.start > (window.end - window.start) / 2
+            notes.append(
+                {
+                    "x": local(event.at),
+                    "y": 1 - 0.09 * i,
+                    "yref": "paper",
+                    "yanchor": "top",
+                    "showarrow": False,
+                    "xanchor": "right" if late else "left",
+                    "text": f" {_short(event.label, 40)} ",
+                    "font": {**TEXT, "color": "var(--changed)"},
+                    "name": "wide",
+                }
+            )
+    return shapes, notes
+
+
+def _short(text: str, most: int) -> str:
+    clean = text.replace("<", "‹").replace(">", "›").replace("\n", " ")
+    return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+
+def _lane_bars(
+    points: Sequence[Point | datetime],
+    row: int,
+    shares: Sequence[float | None],
+    step: timedelta,
+    colour: Any,
+    texts: Sequence[str],
+) -> dict[str, Any]:
+    shown = [
+        (p if isinstance(p, datetime) else p.starts_at, s, t)
+        for p, s, t in zip(points, shares, texts, strict=True)
+        if s
+    ]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "width": 0.36,
+        "y": [row] * len(shown),
+        "base": [local(at) for at, _, _ in shown],
+        "x": [step.total_seconds() * 1000] * len(shown),
+        "marker": {"color": colour, "opacity": [0.2 + 0.8 * (s or 0) for _, s, _ in shown], "line": {"width": 0}},
+        "customdata": [t for _, _, t in shown],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _lane_name(row: int, text: str, colour: str = "var(--ink-soft)") -> dict[str, Any]:
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "y": row - 0.22,
+        "yanchor": "bottom",
+        "showarrow": False,
+        "text": _short(text, 90),
+        "font": {**TEXT, "color": colour},
+    }
+
+
+def _lanes_layout(window: Window, rows: int, notes: list[dict[str, Any]]) -> dict[str, Any]:
+    return _layout(
+        window,
+        36 * rows + 48,
+        yaxis={"visible": False, "fixedrange": True, "range": [rows - 0.7, -0.75]},
+        annotations=notes,
+        barmode="overlay",
+        bargap=0,
+        hovermode="closest",
+    )
+
+
+def _lanes_figure(points: Sequence[Point], window: Window, lanes: Sequence[Lane]) -> dict[str, Any]:
+    traces, notes = [], []
+    for row, lane in enumerate(lanes):
+        texts = [
+            f"{figures.percent(share)} of answers, {timezone.localtime(p.starts_at):%-d %b %H:%M}"
+            for p, share in zip(points, lane.shares, strict=True)
+        ]
+        traces.append(_lane_bars(points, row, lane.shares, window.step, LANE_COLOURS[row % 6], texts))
+        detail = f", {lane.detail}" if lane.detail else ""
+        notes.append(_lane_name(row, f"{lane.label}{detail} · {figures.plural(lane.answers, 'answer')}"))
+    return {"data": traces, "layout": _lanes_layout(window, max(1, len(lanes)), notes)}
+
+
+def _heatmap_figure(rows: Sequence[HeatRow], window: Window) -> dict[str, Any]:
+    starts = window.starts()
+    traces, notes = [], []
+    for number, row in enumerate(rows):
+        shown = [(at, d) for at, d in zip(starts, row.divergences, strict=True) if d is not None]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "width": 0.4,
+                "y": [number] * len(shown),
+                "base": [local(at) for at, _ in shown],
+                "x": [window.step.total_seconds() * 1000] * len(shown),
+                "marker": {
+                    "color": [d for _, d in shown],
+                    "cmin": 0,
+                    "cmax": 1,
+                    "line": {"width": 1, "color": "var(--card)"},
+                    "colorscale": [[0, "var(--heat-0)"], [1, "var(--heat-1)"]],
+                },
+                "customdata": [
+                    f"{figures.percent(d)} of pairs differ, {timezone.localtime(at):%-d %b %H:%M}" for at, d in shown
+                ],
+                "hovertemplate": "%{customdata}<extra></extra>",
+            }
+        )
+        notes.append(_lane_name(number, row.canary.name))
+    return {"data": traces, "layout": _lanes_layout(window, max(1, len(rows)), notes)}
+
+
+def _outcomes_figure(points: Sequence[Point], window: Window, kinds: Sequence[str]) -> dict[str, Any]:
+    traces, other = [], 0
+    for kind in kinds:
+        fine = kind in OUTCOME_COLOURS
+        marker: dict[str, Any] = {"color": OUTCOME_COLOURS.get(kind, OTHER_OUTCOMES[other % 6]), "line": {"width": 0}}
+        if fine:
+            marker["line"] = {"width": 1, "color": "var(--accent)"}
+        else:
+            marker["pattern"] = {"shape": PATTERNS[other % 6], "size": 5, "fgcolor": "var(--card)"}
+            other += 1
+        traces.append(
+            {
+                "type": "bar",
+                "name": kind.replace("_", " "),
+                "marker": marker,
+                "x": [local(p.starts_at + window.step / 2) for p in points],
+                "y": [(p.outcomes or {}).get(kind, 0) for p in points],
+                "hovertemplate": "%{y} " + kind.replace("_", " ") + "<extra></extra>",
+            }
+        )
+    legend = {
+        "orientation": "h",
+        "x": 0,
+        "y": 1.02,
+        "yanchor": "bottom",
+        "font": TEXT,
+        "itemclick": False,
+        "itemdoubleclick": False,
+    }
+    layout = _layout(
+        window,
+        190,
+        yaxis=_y_axis(tickformat="d"),
+        barmode="stack",
+        bargap=0.25,
+        legend=legend,
+        showlegend=len(kinds) > 1,
+    )
+    if len(kinds) > 1:
+        layout["margin"]["t"] = 36
+    return {"data": traces, "layout": layout}
+
+
+def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
+    x = [local(p.starts_at + window.step / 2) for p in points]
+    styles = (("p50_ms", "half", "solid", "var(--accent)"), ("p95_ms", "19 of 20", "dot", "var(--ink-soft)"))
+    traces, notes = [], []
+    for name, words, dash, colour in styles:
+        values = [getattr(p, name) for p in points]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "connectgaps": False,
+                "x": x,
+                "y": values,
+                "line": {"color": colour, "width": 1.6, "dash": dash},
+                "marker": {"size": 4, "color": colour},
+                "customdata": [figures.milliseconds(v) for v in values],
+                "hovertemplate": words + " within %{customdata}<extra></extra>",
+            }
+        )
+        last = next(((i, v) for i, v in reversed(list(enumerate(values))) if v is not None), None)
+        if last:
+            notes.append(
+                {
+                    "x": x[last[0]],
+                    "y": last[1],
+                    "xanchor": "right",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                    "text": f"{words} within {figures.milliseconds(last[1])}",
+                    "font": {**TEXT, "color": colour},
+                }
+            )
+    return {"data": traces, "layout": _layout(window, 190, yaxis=_y_axis(ticksuffix=" ms"), annotations=notes)}
+
+
+def validated(figure: Mapping[str, Any]) -> Any:
+    """The figure as plotly's own object. A misspelled property is a ValueError here instead of nothing in a browser."""
+    from plotly.graph_objects import Figure  # takes a second to import: only where it is asked for
+
+    return Figure(_without_tokens(figure))
+
+
+def _without_tokens(value: Any) -> Any:
+    """Colour tokens replaced by a colour that plotly's validators know."""
+    if isinstance(value, str):
+        return "#123456" if value.startswith("var(--") else value
+    if isinstance(value, Mapping):
+        return {key: _without_tokens(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_tokens(item) for item in value]
+    return value
+
+
+def new_identities(lanes: Sequence[Lane], window: Window) -> list[Event]:
+    """Identities first seen inside the window, but not the ones it began with."""
+    if not lanes:
+        return []
+    oldest = min(lane.first_seen for lane in lanes)
+    learned = oldest + timedelta(hours=1)
+    return [
+        Event(lane.first_seen, f"new identity {lane.label}")
+        for lane in lanes
+        if lane.first_seen > max(learned, window.start)
+        and lane.first_seen < window.end
+        and not lane.label.endswith("others")
+    ]

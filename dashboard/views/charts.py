@@ -1,0 +1,41 @@
+"""One chart of an endpoint as a figure, CSV or JSON."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+
+from dashboard import charts
+from dashboard.access import find
+from dashboard.exports import export
+from dashboard.ranges import range_of
+from drift import history
+from drift.models import Canary, Endpoint, Series
+
+
+def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpResponse:
+    found = find(request, Endpoint, endpoint)
+    series = found.series.filter(public_id=request.GET.get("series") or None).first()
+    if series is None:
+        raise Http404("This endpoint has no such series.")
+    drawn = chart_of(series, chart, range_of(request, timezone.now()).window)
+    return export(drawn, form, f"tidegauge-{found.name}")
+
+
+def chart_of(series: Series, slug: str, window: history.Window) -> charts.Chart:
+    if slug == "canaries":
+        canaries = list(Canary.objects.filter(places__suite=series.suite_id).order_by("places__position"))
+        return charts.heatmap(history.heatmap(series, canaries, window), window)
+    points = history.points(series, window)
+    if slug == "divergence":
+        events = charts.new_identities(history.lanes(points), window)
+        return charts.divergence(points, window, events, history.gaps(series, window))
+    if slug == "identities":
+        return charts.identities(points, window, history.lanes(points))
+    if slug == "outcomes":
+        return charts.outcomes(points, window)
+    if slug == "latency":
+        return charts.latencies(points, window)
+    raise Http404("There is no such chart.")
