@@ -1,23 +1,38 @@
 """What is stored. One module per subject."""
 
+from drift.models.baseline import Baseline, SeriesWatch
+from drift.models.channel import Channel, Delivery, DeliveryAttempt
+from drift.models.drill import Drill
 from drift.models.endpoint import Capability, Endpoint, EndpointCheck, Traffic
+from drift.models.finding import Finding
+from drift.models.incident import Event, Incident
 from drift.models.reading import Reading
 from drift.models.rollup import CanaryBucket, SeriesBucket, Span
 from drift.models.run import Run
 from drift.models.sample import Identity, Output, Sample
 from drift.models.series import Monitor, Series
 from drift.models.service import Heartbeat
+from drift.models.silence import AlertRules, Silence
 from drift.models.suite import Canary, Suite, SuiteCanary
 from drift.models.team import Membership, Role, Team, User
 
 __all__ = [
+    "AlertRules",
+    "Baseline",
     "Canary",
     "CanaryBucket",
     "Capability",
+    "Channel",
+    "Delivery",
+    "DeliveryAttempt",
+    "Drill",
     "Endpoint",
     "EndpointCheck",
+    "Event",
+    "Finding",
     "Heartbeat",
     "Identity",
+    "Incident",
     "Membership",
     "Monitor",
     "Output",
@@ -27,6 +42,8 @@ __all__ = [
     "Sample",
     "Series",
     "SeriesBucket",
+    "SeriesWatch",
+    "Silence",
     "Span",
     "Suite",
     "SuiteCanary",

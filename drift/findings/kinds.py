@@ -1,0 +1,116 @@
+"""What can be found. Each kind has its gravity, its family, and whether it voids the baseline."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Severity(StrEnum):
+    """How much a finding asks of people, least first."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def word(self) -> str:
+        return {"low": "For the record", "medium": "Worth a look", "high": "Severe"}[self.value]
+
+    @property
+    def rank(self) -> int:
+        return list(Severity).index(self)
+
+
+class Family(StrEnum):
+    """Findings of one family about one provider within minutes are one incident."""
+
+    CHANGE = "change"
+    OUTAGE = "outage"
+    DATA = "data"
+
+
+class _Meaning(NamedTuple):
+    title: str
+    severity: Severity
+    family: Family
+    voids: bool
+    opens: bool  # an incident; otherwise it is a line of the feed, or joins the incident of its cause
+
+
+class Kind(StrEnum):
+    """One detected fact. The truth table is in docs/alerts.md."""
+
+    IDENTITY_SEEN = "identity_seen"
+    NEW_IDENTITY = "new_identity"
+    IDENTITY_RETURNED = "identity_returned"
+    MODEL_ECHO = "model_echo"
+    ROUTING = "routing"
+    BEHAVIOURAL = "behavioural"
+    COSMETIC = "cosmetic"
+    MIX_SHIFT = "mix_shift"
+    VANISHED = "vanished"
+    FINGERPRINT_KEY = "fingerprint_key"
+    PROMPT_TOKENS = "prompt_tokens"
+    REQUEST_CHANGED = "request_changed"
+    CAPABILITY = "capability"
+    SILENT_CHANGE = "silent_change"
+    FORMATTING = "formatting"
+    LOGPROBS = "logprobs"
+    CACHED = "cached"
+    UNCACHED = "uncached"
+    OUTAGE = "outage"
+    RETIRED = "retired"
+    RECOVERY = "recovery"
+    NO_DATA = "no_data"
+    DATA_AGAIN = "data_again"
+
+    @property
+    def title(self) -> str:
+        return _MEANINGS[self].title
+
+    @property
+    def severity(self) -> Severity:
+        return _MEANINGS[self].severity
+
+    @property
+    def family(self) -> Family:
+        return _MEANINGS[self].family
+
+    @property
+    def voids(self) -> bool:
+        return _MEANINGS[self].voids
+
+    @property
+    def opens(self) -> bool:
+        return _MEANINGS[self].opens
+
+
+_LOW, _MEDIUM, _HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
+_CHANGE, _OUTAGE, _DATA = Family.CHANGE, Family.OUTAGE, Family.DATA
+_MEANINGS = {
+    #                                 title                        severity family  voids  opens
+    Kind.IDENTITY_SEEN: _Meaning("new identity seen", _LOW, _CHANGE, False, False),
+    Kind.NEW_IDENTITY: _Meaning("new identity", _HIGH, _CHANGE, True, True),
+    Kind.IDENTITY_RETURNED: _Meaning("a former identity is back", _MEDIUM, _CHANGE, True, True),
+    Kind.MODEL_ECHO: _Meaning("another model answers", _HIGH, _CHANGE, True, True),
+    Kind.ROUTING: _Meaning("routed to another provider", _HIGH, _CHANGE, True, True),
+    Kind.BEHAVIOURAL: _Meaning("answers moved", _HIGH, _CHANGE, False, False),
+    Kind.COSMETIC: _Meaning("answers did not move", _LOW, _CHANGE, False, False),
+    Kind.MIX_SHIFT: _Meaning("identities are mixed otherwise", _MEDIUM, _CHANGE, False, True),
+    Kind.VANISHED: _Meaning("an identity is gone", _LOW, _CHANGE, False, False),
+    Kind.FINGERPRINT_KEY: _Meaning("fingerprint given otherwise", _MEDIUM, _CHANGE, False, True),
+    Kind.PROMPT_TOKENS: _Meaning("prompts are counted otherwise", _HIGH, _CHANGE, True, True),
+    Kind.REQUEST_CHANGED: _Meaning("we ask otherwise", _LOW, _CHANGE, False, False),
+    Kind.CAPABILITY: _Meaning("a parameter is treated otherwise", _MEDIUM, _CHANGE, False, True),
+    Kind.SILENT_CHANGE: _Meaning("answers moved, no identity did", _HIGH, _CHANGE, True, True),
+    Kind.FORMATTING: _Meaning("only white space moved", _MEDIUM, _CHANGE, True, True),
+    Kind.LOGPROBS: _Meaning("log probabilities moved", _MEDIUM, _CHANGE, False, True),
+    Kind.CACHED: _Meaning("answers come from a cache", _MEDIUM, _DATA, False, True),
+    Kind.UNCACHED: _Meaning("answers are fresh again", _LOW, _DATA, False, False),
+    Kind.OUTAGE: _Meaning("does not answer", _HIGH, _OUTAGE, False, True),
+    Kind.RETIRED: _Meaning("the model is gone", _HIGH, _OUTAGE, True, True),
+    Kind.RECOVERY: _Meaning("answers again", _LOW, _OUTAGE, False, False),
+    Kind.NO_DATA: _Meaning("no data", _MEDIUM, _DATA, False, True),
+    Kind.DATA_AGAIN: _Meaning("data again", _LOW, _DATA, False, False),
+}
