@@ -17,6 +17,8 @@ PLAUSIBLE_CLOCK = timedelta(days=2)
 COLLAPSE = 10.0
 FASTEST_TOKENS_PER_S = 5_000.0
 FEWEST_TOKENS = 16
+SLOW_MS = 250.0
+"""Below this the slowest answer was no slower than a connection being made; nothing has collapsed."""
 
 
 def mark_cached(decoded: Sequence[Decoded], exchanges: Sequence[Exchange]) -> list[Decoded]:
@@ -92,7 +94,7 @@ def _shared_time(decoded: Sequence[Decoded], exchanges: Sequence[Exchange], earl
 def _too_fast(answer: Decoded, exchange: Exchange, slowest_ms: float) -> str:
     tokens = answer.usage.completion_tokens or 0
     latency_ms = exchange.latency_ms
-    if tokens < FEWEST_TOKENS or latency_ms <= 0 or latency_ms * COLLAPSE > slowest_ms:
+    if tokens < FEWEST_TOKENS or slowest_ms < SLOW_MS or latency_ms * COLLAPSE > slowest_ms:
         return ""
-    rate = tokens / (latency_ms / 1000)
+    rate = tokens / max(latency_ms / 1000, 1e-6)
     return f"{tokens} tokens in {latency_ms:.0f} ms" if rate >= FASTEST_TOKENS_PER_S else ""

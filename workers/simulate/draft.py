@@ -60,7 +60,7 @@ def _reply_to(draft: Draft) -> Reply:
     prompt = prompt_of(fields)
     temperature = fields.get("temperature", 1.0)
     temperature = float(temperature) if isinstance(temperature, int | float) else 1.0
-    seed = fields.get("seed")
+    seed = fields.get(scenario.support.seed_field)
     # A seed fixes the dice of sampling. Near-ties fall by the batch, which no seed controls.
     dice = f"seed {seed}" if seed is not None else f"request {draft.index}"
     wanted = scores_wanted(fields)

@@ -135,7 +135,11 @@ _TRAPS = (
     Scenario("b32", case="b32", about="empty answers and keep-alive lines"),
     Scenario("b33", support=Support(stream="only"), about="streams only"),
     Scenario("b33-never", support=Support(stream="never"), about="no streams"),
-    Scenario("b34", support=Support(refused=MISTRAL_LIKE, envelope="fastapi"), about="strict: refusals of FastAPI"),
+    Scenario(
+        "b34",
+        support=Support(refused=MISTRAL_LIKE, envelope="fastapi", seed_field="random_seed"),
+        about="strict: refusals of FastAPI",
+    ),
     Scenario("b34-google", support=Support(refused=("seed",), envelope="google"), about="strict: refusals of Google"),
     Scenario(
         "b34-plain", support=Support(refused=("seed", "n"), envelope="plain"), about="strict: refusals as a string"

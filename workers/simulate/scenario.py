@@ -68,6 +68,7 @@ class Support:
     clamps_scores: bool = False
     stream: str = "both"  # both, only, never
     most_choices: int = 4
+    seed_field: str = "seed"
 
 
 @dataclass(frozen=True, slots=True)

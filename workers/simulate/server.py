@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -48,7 +49,12 @@ class Simulator:
     """
 
     def __init__(
-        self, *scenarios: Scenario, host: str = "127.0.0.1", port: int = 0, clock: Clock | None = None
+        self,
+        *scenarios: Scenario,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        clock: Clock | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.scenarios: Mapping[str, Scenario] = {scenario.name: scenario for scenario in scenarios}
         self.clock = clock or Clock()
@@ -56,6 +62,7 @@ class Simulator:
         self.keeps_requests = True
         self._first = scenarios[0]
         self._host, self._port = host, port
+        self._tls = tls
         self._counts: Counter[str] = Counter()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
@@ -66,10 +73,10 @@ class Simulator:
 
     def url(self, name: str = "") -> str:
         """The base URL of a scenario; without a name, of the first."""
-        return f"http://{self._host}:{self._port}/{name + '/' if name else ''}v1"
+        return f"{'https' if self._tls else 'http'}://{self._host}:{self._port}/{name + '/' if name else ''}v1"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=1 << 20)
+        self._server = await asyncio.start_server(self._serve, self._host, self._port, ssl=self._tls, limit=1 << 20)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -121,9 +128,13 @@ class Simulator:
 async def _read(reader: asyncio.StreamReader) -> Request | None:
     """The next request on the connection; None when the client is done."""
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
+        letter = await reader.readexactly(1)
     except asyncio.IncompleteReadError:
         return None
+    if not letter.isalpha():
+        # A TLS greeting would otherwise be waited on for ever.
+        raise ValueError("not an HTTP request")
+    head = letter + await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     method, path, _ = first.split(" ", 2)
     headers = {

@@ -59,44 +59,44 @@ async def find_temperature_and_seed(talk: Conversation) -> dict[str, Capability]
         hot = {}
     else:
         temperature = Capability(State.UNKNOWN, "0", "accepted")
-    name = "seed"
-    seeded = await talk.ask(VARY, {**hot, name: PROBE_SEED})
-    if refused(seeded) and talk.target.kind is ApiKind.CHAT:
-        renamed = await talk.ask(VARY, {**hot, RENAMED[name]: PROBE_SEED})
-        if answered(renamed[1]):
-            name, seeded = RENAMED[name], renamed
-    seed = Capability(State.UNKNOWN, name, "accepted")
-    if not answered(seeded[1]):
-        seed = Capability(State.REFUSED if refused(seeded) else State.UNKNOWN, "", evidence(*seeded))
-    free = []
-    for other in OTHER_SEEDS:
-        value = {name: other} if seed.evidence == "accepted" else {}
-        free += await talk.texts(VARY, 1, {**hot, **value}) or []
-    varies = len(set(free)) > 1
-    if seed.evidence == "accepted":
-        seed = await _effect_of_seed(talk, name, seeded[1].compared, seeded[1].seed_echo, free, hot)
+    seed, varies = await _find_seed(talk, "seed", hot)
+    if seed.state is State.REFUSED and talk.target.kind is ApiKind.CHAT:
+        # A server may swallow any unknown field, so another name counts only where it has an effect.
+        renamed, _ = await _find_seed(talk, RENAMED["seed"], hot)
+        seed = renamed if renamed.state is State.HONOURED else seed
     if temperature.evidence == "accepted":
         again = await talk.texts(VARY, 1, {"temperature": 0})
         temperature = _effect_of_temperature([cold[1].compared, *(again or [])], varies)
     return {"temperature": temperature, "seed": seed}
 
 
-async def _effect_of_seed(
-    talk: Conversation, name: str, first: str, echo: int | None, free: list[str], hot: dict[str, float]
-) -> Capability:
-    if echo is not None and echo != PROBE_SEED:
-        return Capability(State.IGNORED, name, f"asked for seed {PROBE_SEED}, the answer says {echo}")
+async def _find_seed(talk: Conversation, name: str, hot: dict[str, float]) -> tuple[Capability, bool]:
+    """(what the field `name` does, whether answers vary when it does not hold them)."""
+    reply = await talk.ask(VARY, {**hot, name: PROBE_SEED})
+    _, decoded = reply
+    accepted = answered(decoded)
+    free: list[str] = []
+    for other in OTHER_SEEDS:
+        free += await talk.texts(VARY, 1, {**hot, name: other} if accepted else hot) or []
+    varies = len(set(free)) > 1
+    if not accepted:
+        return Capability(State.REFUSED if refused(reply) else State.UNKNOWN, "", evidence(*reply)), varies
+    if decoded.seed_echo is not None and decoded.seed_echo != PROBE_SEED:
+        said = f"asked for seed {PROBE_SEED}, the answer says {decoded.seed_echo}"
+        return Capability(State.IGNORED, name, said), varies
     more = await talk.texts(VARY, 2, {**hot, name: PROBE_SEED})
-    if more is None or not first:
-        return Capability(State.UNKNOWN, name, "accepted, but the answers were empty")
-    same, other = {first, *more}, set(free) | {first}
-    if len(other) < 2:
-        return Capability(State.UNKNOWN, name, "accepted; answers did not vary with other seeds either")
+    if more is None or not decoded.compared:
+        return Capability(State.UNKNOWN, name, "accepted, but the answers were empty"), varies
+    same, other_answers = {decoded.compared, *more}, set(free) | {decoded.compared}
+    if len(other_answers) < 2:
+        said = "accepted; answers did not vary with other seeds either"
+        return Capability(State.UNKNOWN, name, said), varies
     if len(same) == 1:
-        return Capability(State.HONOURED, name, f"3 of 3 equal with one seed, {len(other)} of 3 distinct with others")
+        said = f"3 of 3 equal with one seed, {len(other_answers)} of 3 distinct with others"
+        return Capability(State.HONOURED, name, said), varies
     if len(same) == 3:
-        return Capability(State.IGNORED, name, "three answers with the same seed all differed")
-    return Capability(State.UNKNOWN, name, "accepted; 2 of 3 answers with the same seed agreed")
+        return Capability(State.IGNORED, name, "three answers with the same seed all differed"), varies
+    return Capability(State.UNKNOWN, name, "accepted; 2 of 3 answers with the same seed agreed"), varies
 
 
 def _effect_of_temperature(cold: list[str], varies: bool) -> Capability:

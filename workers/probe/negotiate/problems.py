@@ -22,9 +22,10 @@ def explain(exchange: Exchange, decoded: Decoded, target: Target, models: Sequen
     if decoded.outcome is Outcome.UNREACHABLE:
         return _unreachable(exchange.error_detail, target, host)
     if decoded.outcome is Outcome.TIMEOUT:
+        hint = " If it is a plain HTTP server, enter http://." if _is_silent_tls(exchange, target) else ""
         return (
             f"{host} did not finish its answer within {target.deadline_s:g} s. Check that it is not overloaded, "
-            "or give this endpoint a longer deadline."
+            f"or give this endpoint a longer deadline.{hint}"
         )
     if decoded.outcome is Outcome.BAD_ENCODING:
         return f"{host} sends answers that are not compressed as their header says: {exchange.error_detail}"
@@ -86,7 +87,7 @@ def _unreachable(detail: str, target: Target, host: str) -> str:
             f"The certificate of {host} is not trusted. If it comes from your own authority, add that authority's "
             f"certificate to this endpoint. ({detail})"
         )
-    if secure and re.search(r"WRONG_VERSION_NUMBER|RECORD_LAYER|record layer|UNKNOWN_PROTOCOL", detail):
+    if secure and re.search(r"WRONG_VERSION_NUMBER|RECORD_LAYER|record layer|UNKNOWN_PROTOCOL|UNEXPECTED_EOF", detail):
         return f"{host} does not speak TLS. If it is a plain HTTP server, enter the address with http://."
     if "cannot be resolved" in detail:
         return f"The name of {host} cannot be resolved. Check its spelling, and that this machine's DNS knows it."
@@ -95,6 +96,11 @@ def _unreachable(detail: str, target: Target, host: str) -> str:
     if not secure and re.search(r"RemoteProtocolError|ReadError|disconnected", detail):
         return f"{host} closes the connection without an HTTP answer. If it expects TLS, enter https://. ({detail})"
     return f"Nothing answers at {host}. Check the address and port, and that the server is running. ({detail})"
+
+
+def _is_silent_tls(exchange: Exchange, target: Target) -> bool:
+    """Whether not even the TLS greeting was answered: a plain HTTP server may be waiting for more."""
+    return target.base_url.startswith("https:") and exchange.status is None
 
 
 def _wrong_place(decoded: Decoded, target: Target, host: str, status: int) -> str:

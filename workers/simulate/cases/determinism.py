@@ -8,6 +8,7 @@ from workers.simulate.cases.trap import Trap
 from workers.simulate.draft import Draft
 from workers.simulate.refuse import refusal
 from workers.simulate.reply import chunks, completion
+from workers.simulate.scenario import MARK
 from workers.simulate.wire import Wire, events, whole
 
 UPSTREAMS = ("Alpha", "Beta")
@@ -16,8 +17,9 @@ RETIRED_AFTER_S = 7200.0
 
 def fingerprint_on_the_last_chunk(draft: Draft) -> Wire:
     """vLLM: the fingerprint comes with the last chunks only; another model on the same host has none."""
-    if draft.fields.get("model") != draft.scenario.model:
-        return draft.plain(system_fingerprint=None, model=f"simulated-{draft.fields.get('model')}")
+    asked = str(draft.fields.get("model"))
+    if asked != draft.scenario.model:
+        return draft.plain(system_fingerprint=None, model=MARK + asked.removeprefix(MARK))
     return events(chunks(draft.reply, fingerprint_last=True)) if draft.streams else draft.plain()
 
 
