@@ -62,16 +62,3 @@ class Cases:
     @property
     def binary(self) -> bool:
         return all(bool(np.isin(array, (0.0, 1.0)).all()) for array in self.scores)
-
-
-def flips(cases: Cases) -> NDArray[np.bool_]:
-    """Which cases did not always score the same: 0 < c_i < K_i for right and wrong. bool[n]."""
-    return np.array([array.size > 1 and float(np.ptp(array)) > 1e-9 for array in cases.scores], dtype=np.bool_)
-
-
-def chance_to_see_a_flip(p: float, repeats: int) -> float:
-    """1 - p^K - (1 - p)^K: how likely K answers show that a case with pass chance p is not settled.
-
-    .95 passes in truth: 22.6 % with 5 answers, 64 % with 20. So the word is 'no flip seen in 5', never 'stable'.
-    """
-    return 1 - p**repeats - (1 - p) ** repeats

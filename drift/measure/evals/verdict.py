@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from drift.measure.evals.paired import Difference
+from drift.measure.evals.scopes import Difference
+from drift.measure.paired import Verdict
 
 ALPHA = 0.05
-
-
-class Verdict(StrEnum):
-    BETTER = "better"
-    WORSE = "worse"
-    EQUIVALENT = "equivalent"
-    INCONCLUSIVE = "inconclusive"
 
 
 def judge(difference: Difference, margin: float, p_adjusted: float | None = None) -> Verdict:
@@ -27,7 +19,5 @@ def judge(difference: Difference, margin: float, p_adjusted: float | None = None
     estimate = difference.estimate
     if (estimate.low > 0 or estimate.high < 0) and (p_adjusted is None or p_adjusted < ALPHA):
         return Verdict.BETTER if estimate.value > 0 else Verdict.WORSE
-    inner = difference.at(1 - 2 * ALPHA)
-    if -margin < inner.low and inner.high < margin:
-        return Verdict.EQUIVALENT
-    return Verdict.INCONCLUSIVE
+    low, high = difference.narrow
+    return Verdict.EQUIVALENT if -margin < low and high < margin else Verdict.INCONCLUSIVE
