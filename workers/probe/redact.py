@@ -29,7 +29,8 @@ _LOOKS_SECRET = re.compile(
     r"|(?:\beyJ[A-Za-z0-9_\-]{10,2000}\.[A-Za-z0-9_\-.]{10,2000})"
     r"|(?:\b(?:org|proj|user|acct|account|team|workspace)[-_][A-Za-z0-9_\-]{6,128})"
     r"|(?:\bBearer\s{1,4}[A-Za-z0-9._~+/=\-]{4,2000})"
-    r"|(?:\b(?:api[-_ ]?key|token|secret|password)\s{0,3}[:=]\s{0,3}['\"]?(?:Bearer\s{1,4})?[A-Za-z0-9._~+/=*\-]{6,512})",
+    r"|(?:\b(?:api[-_ ]?key|token|secret|password)\s{0,3}[:=]\s{0,3}['\"]?"
+    r"(?:Bearer\s{1,4})?[A-Za-z0-9._~+/=*\-]{6,512})",
     re.IGNORECASE,
 )
 

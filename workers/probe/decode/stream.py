@@ -99,6 +99,7 @@ class _Chat:
     content_seen: bool = False
     pieces: dict[str, list[Any]] = field(default_factory=dict)  # reasoning, refusal: field name -> deltas
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)
+    last_call: int = -1
     scores: list[Any] = field(default_factory=list)
     legacy: dict[str, list[Any]] = field(default_factory=dict)
     whole_message: Mapping[str, Any] | None = None
@@ -140,20 +141,21 @@ class _Chat:
         for name in ("reasoning_content", "reasoning", "reasoning_details", "refusal"):
             if delta.get(name):
                 self.pieces.setdefault(name, []).append(delta[name])
-        for position, call in enumerate(as_list(delta.get("tool_calls"))):
-            self._add_call(as_object(call), position)
+        for call in as_list(delta.get("tool_calls")):
+            self._add_call(as_object(call))
         if as_object(delta.get("function_call")):
-            self._add_call({"index": 0, "function": delta["function_call"]}, 0)
+            self._add_call({"index": 0, "function": delta["function_call"]})
 
     def _add_content(self, content: Any) -> None:
         self.content_seen = True
         self.content.append(content)
 
-    def _add_call(self, call: Mapping[str, Any], position: int) -> None:
+    def _add_call(self, call: Mapping[str, Any]) -> None:
         index = call.get("index")
         if not isinstance(index, int):
             # Without an index a new id opens a new call.
-            index = max(self.calls, default=-1) + 1 if call.get("id") or not self.calls else max(self.calls)
+            index = self.last_call + 1 if call.get("id") or self.last_call < 0 else self.last_call
+        self.last_call = index
         function = as_object(call.get("function"))
         kept = self.calls.setdefault(index, {"name": [], "arguments": []})
         kept["name"].append(as_text(function.get("name")))
