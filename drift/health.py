@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from drift.models import Heartbeat, Monitor
 
 TICK_LATE_AFTER = timedelta(seconds=60)
-BROKER_LATE_AFTER = timedelta(seconds=180)
+WORKER_LATE_AFTER = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,34 +22,36 @@ class Readiness:
 
 
 def readiness(now: datetime) -> Readiness:
-    """Looks at the database, the scheduler's last tick (which also proves the broker) and the last finished run."""
+    """Looks at the database, the broker, the scheduler's last tick, the probing workers and the last finished run.
+
+    A tick travels through the broker before it is noted, so a fresh one proves both. A pulse travels on to a probing
+    worker; while all of them are in long runs it waits, so only a long silence counts.
+    """
     try:
-        beats = {beat.part: beat for beat in Heartbeat.objects.all()}
+        beats = {beat.part: beat.beat_at for beat in Heartbeat.objects.all()}
         monitors = Monitor.objects.filter(active=True).count()
     except DatabaseError as error:
         return Readiness(False, {"database": f"not reachable: {type(error).__name__}"})
-    parts = {"database": "ok"}
-    tick = beats.get("tick")
-    if tick is None:
-        parts["tick"] = "has not ticked yet"
-    elif now - tick.beat_at > TICK_LATE_AFTER:
-        parts["tick"] = f"late: last tick {_ago(now - tick.beat_at)} ago"
-    else:
-        parts["tick"] = "ok"
-    broker = beats.get("broker")
-    if broker is None:
-        parts["broker"] = "has not carried a message yet"
-    elif now - broker.beat_at > BROKER_LATE_AFTER:
-        parts["broker"] = f"late: last message {_ago(now - broker.beat_at)} ago"
-    else:
-        parts["broker"] = "ok"
+    parts = {
+        "database": "ok",
+        "broker": _state(beats.get("tick"), now, TICK_LATE_AFTER, "has not carried a message yet"),
+        "tick": _state(beats.get("tick"), now, TICK_LATE_AFTER, "has not ticked yet"),
+    }
+    heard = [beats[part] for part in ("pulse", "run") if part in beats]
+    if heard:
+        parts["worker"] = _state(max(heard), now, WORKER_LATE_AFTER, "")
     ready = all(state == "ok" for state in parts.values())
+    if not heard:
+        parts["worker"] = "not heard of yet"
     run = beats.get("run")
-    if run is not None:
-        parts["last finished run"] = f"{_ago(now - run.beat_at)} ago"
-    else:
-        parts["last finished run"] = "none yet" if monitors else "none: no active monitor"
+    parts["last finished run"] = f"{_ago(now - run)} ago" if run else "none yet" if monitors else "no active monitor"
     return Readiness(ready, parts)
+
+
+def _state(beat: datetime | None, now: datetime, late_after: timedelta, never: str) -> str:
+    if beat is None:
+        return never
+    return "ok" if now - beat <= late_after else f"late: last heard of {_ago(now - beat)} ago"
 
 
 def _ago(span: timedelta) -> str:

@@ -137,5 +137,5 @@ def note_tick(now: datetime) -> None:
 
 
 def note_pulse(now: datetime) -> None:
-    """Leaves the sign that a message went through the broker to a worker."""
-    Heartbeat.objects.update_or_create(part="broker", defaults={"beat_at": now})
+    """Leaves the sign that a message went through the broker to a probing worker."""
+    Heartbeat.objects.update_or_create(part="pulse", defaults={"beat_at": now})

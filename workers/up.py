@@ -282,7 +282,7 @@ class Stack:
         return [
             Service(
                 "worker",
-                [*celery, "worker", "-Q", "probe", "-c", "4", "-n", "probe@%h", *quiet],
+                [*celery, "worker", "-Q", "probe", "-c", "6", "-n", "probe@%h", *quiet],
                 stop_signal=signal.SIGTERM,
             ),
             Service("scheduler", [*celery, "worker", "-Q", "schedule", "-P", "solo", "-n", "schedule@%h", *quiet]),
