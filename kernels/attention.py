@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 
 from kernels.attention_plan import AttentionCall, AttentionPlan
 from kernels.tiles import QUERY_TILE

@@ -113,9 +113,7 @@ def _page_row(segment: Segment, count: int) -> np.ndarray:
     return row
 
 
-def _causal_mask(
-    tiles: list[int], extent: int, group: int, dtype: torch.dtype, device: torch.device
-) -> torch.Tensor:
+def _causal_mask(tiles: list[int], extent: int, group: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     position = np.asarray(tiles)[:, None] * QUERY_TILE + np.arange(QUERY_TILE)
     hidden = np.arange(extent) > position[:, :, None]  # [items, QUERY_TILE, extent]
     mask = np.where(hidden, -np.inf, 0.0).astype(np.float32).repeat(group, axis=1)

@@ -7,9 +7,9 @@ class KernelError(Exception):
     """Root of the family."""
 
 
-class UnsupportedShape(KernelError):
+class UnsupportedShapeError(KernelError):
     """A tensor's width or layout cannot be computed in a batch-independent order."""
 
 
-class UnsupportedDevice(KernelError):
+class UnsupportedDeviceError(KernelError):
     """No batch-invariant implementation exists for the tensor's device."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from kernels.errors import UnsupportedShape
+from kernels.errors import UnsupportedShapeError
 from kernels.prepack import pack
 from kernels.tiles import row_tile
 
@@ -32,13 +32,13 @@ class TiledLinear:
         """[M, K] -> [M, N]; M must be a multiple of ``tile``.
 
         Raises:
-            UnsupportedShape: M is not a whole number of tiles.
+            UnsupportedShapeError: M is not a whole number of tiles.
         """
         rows = x.shape[0]
         if rows == self.tile:
             return self._packed.multiply(x, self.bias)
         if rows % self.tile:
-            raise UnsupportedShape(f"{rows} rows are not a multiple of the row tile {self.tile}; pad them first.")
+            raise UnsupportedShapeError(f"{rows} rows are not a multiple of the row tile {self.tile}; pad them first.")
         out = x.new_empty(rows, self.out_features)
         for start in range(0, rows, self.tile):
             stop = start + self.tile

@@ -12,7 +12,7 @@ import os
 from typing import Protocol
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 
 
 class PackedWeight(Protocol):
@@ -48,7 +48,8 @@ def backend() -> str:
     """``onednn`` where the private operations exist, else ``plain``. ``TIDEGAUGE_PREPACK=0`` forces ``plain``."""
     wanted = os.environ.get("TIDEGAUGE_PREPACK", "1") != "0"
     there = hasattr(torch.ops.mkldnn, "_reorder_linear_weight") and hasattr(torch.ops.mkldnn, "_linear_pointwise")
-    return "onednn" if wanted and there and torch.backends.mkldnn.is_available() else "plain"
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return "onednn" if wanted and there and available else "plain"
 
 
 def pack(weight: torch.Tensor, rows_per_call: int) -> PackedWeight:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 
 
-def rotary_tables(inverse_frequencies: torch.Tensor, length: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+def rotary_tables(
+    inverse_frequencies: torch.Tensor, length: int, dtype: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosines and *signed* sines for positions 0..length-1, each [length, 1, D].
 
     The sine's first half carries the minus of ``rotate_half``, so applying it needs no negation. Reading a table makes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 
-from kernels.errors import UnsupportedShape
+from kernels.errors import UnsupportedShapeError
 from kernels.tiles import row_tile
 
 
@@ -16,14 +16,14 @@ def silu_gate(gate_up: torch.Tensor) -> torch.Tensor:
     number of elements. Tiles of fixed size with no tail (see :func:`kernels.tiles.check_width`) keep it out of reach.
 
     Raises:
-        UnsupportedShape: M is not a whole number of row tiles.
+        UnsupportedShapeError: M is not a whole number of row tiles.
     """
     rows, width = gate_up.shape[0], gate_up.shape[1] // 2
     tile = row_tile(gate_up.dtype)
     if rows == tile:
         return F.silu(gate_up[:, :width]) * gate_up[:, width:]
     if rows % tile:
-        raise UnsupportedShape(f"{rows} rows are not a multiple of the row tile {tile}; pad them first.")
+        raise UnsupportedShapeError(f"{rows} rows are not a multiple of the row tile {tile}; pad them first.")
     out = gate_up.new_empty(rows, width)
     for start in range(0, rows, tile):
         part = gate_up[start : start + tile]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 
 
@@ -10,15 +13,14 @@ def log_softmax(logits: torch.Tensor) -> torch.Tensor:
 
     Each row is its own call of shape [1, V]: what a kernel does with several rows at once cannot matter.
     """
-    return _by_row(torch.log_softmax, logits)
+    return _by_row(partial(torch.log_softmax, dim=-1), logits)
 
 
 def softmax(logits: torch.Tensor) -> torch.Tensor:
     """Probabilities of [M, V] logits, in float32, row by row like :func:`log_softmax`."""
-    return _by_row(torch.softmax, logits)
+    return _by_row(partial(torch.softmax, dim=-1), logits)
 
 
-def _by_row(operation: object, logits: torch.Tensor) -> torch.Tensor:
-    assert callable(operation)
+def _by_row(operation: Callable[[torch.Tensor], torch.Tensor], logits: torch.Tensor) -> torch.Tensor:
     wide = logits.float()
-    return torch.cat([operation(wide[row : row + 1], -1) for row in range(wide.shape[0])]) if len(wide) else wide
+    return torch.cat([operation(wide[row : row + 1]) for row in range(len(wide))]) if len(wide) else wide

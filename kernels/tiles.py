@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import torch
 
-from kernels.errors import UnsupportedShape
+from kernels.errors import UnsupportedShapeError
 from kernels.prepack import has_matrix_tiles
 
 QUERY_TILE = 4
 """Consecutive positions of one sequence that share an attention call. A row's place in its tile is position % 4."""
 
-KV_TILE = 128
+KV_TILE = 64
 """Key positions are attended in multiples of this, so the extent a row sees depends on its own position alone."""
 
 SIMD_LANES = 64
@@ -42,10 +42,10 @@ def check_width(name: str, width: int, tile: int) -> None:
     on the batch.
 
     Raises:
-        UnsupportedShape: ``tile * width`` is not a multiple of the SIMD lanes.
+        UnsupportedShapeError: ``tile * width`` is not a multiple of the SIMD lanes.
     """
     if (tile * width) % SIMD_LANES:
-        raise UnsupportedShape(
+        raise UnsupportedShapeError(
             f"{name} is {width} wide; a tile of {tile} rows then leaves a partial SIMD vector. "
             f"Use a width that is a multiple of {SIMD_LANES // tile or 1}, or serve this model in fast mode."
         )

@@ -21,28 +21,32 @@ def main() -> int:
     import torch
 
     from kernels.errors import KernelError
+    from workers.inference.checkpoints.checkpoint import load_checkpoint
     from workers.inference.engine.engine import PAGE_SIZE, Engine
     from workers.inference.engine.loop import EngineLoop
     from workers.inference.errors import WorkerError
-    from workers.inference.model import load_model
+    from workers.inference.model import build_model
+    from workers.inference.self_test import self_test
     from workers.inference.server.app import serve
     from workers.inference.server.service import Service
 
     try:
-        model = load_model(
-            options.model,
+        checkpoint = load_checkpoint(options.model)
+        model = build_model(
+            checkpoint,
             mode=options.mode,
             dtype=options.dtype,
             threads=options.threads,
             device=torch.device(options.device),
         )
+        verification = self_test(checkpoint, model, skip=options.skip_self_test)
+        del checkpoint
         engine = Engine(
             model.decoder,
             max_batch=options.max_batch,
             pages=1 + -(-options.cache_tokens // PAGE_SIZE),
             max_step_tokens=options.max_step_tokens,
         )
-        verification: dict[str, object] = {"state": "not_applicable"}
         service = Service(model, EngineLoop(engine, options.max_waiting), verification)
         asyncio.run(serve(service, options.host, options.port))
     except (WorkerError, KernelError) as error:
@@ -67,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-waiting", type=int, default=256, help="sequences that may wait; more get 429")
     parser.add_argument("--max-step-tokens", type=int, default=256, help="rows of a step; longer prompts are cut")
     parser.add_argument("--cache-tokens", type=int, default=16384, help="tokens the key-value cache holds")
+    parser.add_argument("--skip-self-test", action="store_true", help="serve invariant mode without checking it")
     return parser
 
 

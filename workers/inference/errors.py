@@ -7,15 +7,15 @@ class WorkerError(Exception):
     """Root of the family."""
 
 
-class UnsupportedModel(WorkerError):
+class UnsupportedModelError(WorkerError):
     """The model file asks for something this worker does not compute."""
 
 
-class VerificationFailed(WorkerError):
+class VerificationError(WorkerError):
     """The kernels did not give the same bits in every batch on this machine."""
 
 
-class QueueFull(WorkerError):
+class QueueFullError(WorkerError):
     """More requests wait than the worker is allowed to hold."""
 
     def __init__(self, waiting: int, retry_after_s: int) -> None:
@@ -23,7 +23,7 @@ class QueueFull(WorkerError):
         self.retry_after_s = retry_after_s
 
 
-class InvalidRequest(WorkerError):
+class InvalidRequestError(WorkerError):
     """A request that cannot be served as asked. ``parameter`` is the field to change."""
 
     def __init__(self, message: str, parameter: str | None = None, code: str | None = None, status: int = 400) -> None:

@@ -32,7 +32,7 @@ def fingerprint(
     digest = hashlib.blake2b(digest_size=4)
     for name in sorted(weights):
         digest.update(name.encode())
-        digest.update(weights[name].contiguous().view(torch.uint8).numpy())
+        digest.update(weights[name].contiguous().view(torch.uint8).numpy().data)
     for package in (kernels, operators, models):
         for source in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(source.read_bytes())

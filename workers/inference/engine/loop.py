@@ -9,7 +9,7 @@ from collections.abc import Sequence as Items
 
 from workers.inference.engine.engine import Engine
 from workers.inference.engine.sequence import Progress, Sequence
-from workers.inference.errors import QueueFull
+from workers.inference.errors import QueueFullError
 
 log = logging.getLogger(__name__)
 
@@ -51,13 +51,13 @@ class EngineLoop:
         """Queue the sequences of one request, all or none.
 
         Raises:
-            QueueFull: more would wait than are allowed.
+            QueueFullError: more would wait than are allowed.
         """
         with self._lock:
             waiting = self.waiting
             free = max(self.engine.scheduler.max_batch - self.running, 0)
             if waiting + len(sequences) > self.max_waiting + free:
-                raise QueueFull(waiting, retry_after_s=1 + waiting // max(self.engine.scheduler.max_batch, 1))
+                raise QueueFullError(waiting, retry_after_s=1 + waiting // max(self.engine.scheduler.max_batch, 1))
             for sequence in sequences:
                 self._inbox.put(("add", sequence))
 

@@ -51,5 +51,8 @@ class Runner:
         plan = self.decoder.ops.plan(
             segments, rows, self.page_size, config.heads // config.kv_heads, self.decoder.dtype, device
         )
-        batch = Batch(*(torch.from_numpy(part).to(device) for part in (ids, positions, slots, logit_rows)), plan)
+        id_row, position_row, slot_row, wanted_row = (
+            torch.from_numpy(part).to(device) for part in (ids, positions, slots, logit_rows)
+        )
+        batch = Batch(id_row, position_row, slot_row, wanted_row, plan)
         return self.decoder.forward(batch, self.cache)[: len(wanted)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from workers.inference.errors import UnsupportedModel
+from workers.inference.errors import UnsupportedModelError
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
 
@@ -38,9 +38,9 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
-            raise UnsupportedModel(f"Model family '{self.family}' is not one of {', '.join(sorted(FAMILIES))}.")
+            raise UnsupportedModelError(f"Model family '{self.family}' is not one of {', '.join(sorted(FAMILIES))}.")
         if self.heads % self.kv_heads:
-            raise UnsupportedModel(f"{self.heads} query heads cannot share {self.kv_heads} key heads evenly.")
+            raise UnsupportedModelError(f"{self.heads} query heads cannot share {self.kv_heads} key heads evenly.")
 
     @property
     def inverse_frequencies(self) -> torch.Tensor:
@@ -55,7 +55,7 @@ class ModelConfig:
             return plain / float(scaling["factor"])
         if kind == "llama3":
             return _llama3_frequencies(plain, scaling)
-        raise UnsupportedModel(f"Rotary scaling '{kind}' is not supported; default, linear and llama3 are.")
+        raise UnsupportedModelError(f"Rotary scaling '{kind}' is not supported; default, linear and llama3 are.")
 
 
 def _llama3_frequencies(plain: torch.Tensor, scaling: Mapping[str, Any]) -> torch.Tensor:
@@ -76,11 +76,11 @@ def from_huggingface(raw: Mapping[str, Any]) -> ModelConfig:
     A sliding window is honoured by limiting the context to it: inside the window it changes nothing.
 
     Raises:
-        UnsupportedModel: a family, activation or rotary scaling that the decoder does not compute.
+        UnsupportedModelError: a family, activation or rotary scaling that the decoder does not compute.
     """
     family = str(raw.get("model_type", ""))
     if raw.get("hidden_act", "silu") != "silu":
-        raise UnsupportedModel(f"Activation '{raw['hidden_act']}' is not supported; silu is.")
+        raise UnsupportedModelError(f"Activation '{raw['hidden_act']}' is not supported; silu is.")
     heads = int(raw["num_attention_heads"])
     context = int(raw.get("max_position_embeddings", 2048))
     window = raw.get("sliding_window") if family == "mistral" or raw.get("use_sliding_window") else None

@@ -13,7 +13,7 @@ from kernels.embedding import embed
 from kernels.rms_norm import MAX_WIDTH
 from kernels.rotary import rotary_tables
 from kernels.tiles import check_width
-from workers.inference.errors import UnsupportedModel
+from workers.inference.errors import UnsupportedModelError
 from workers.inference.models.config import ModelConfig
 from workers.inference.operators.operators import Linear, Operators
 
@@ -35,7 +35,9 @@ class Batch:
 class PagedCache:
     """Keys and values of all sequences, in pages that any sequence may own. Page 0 belongs to padding rows."""
 
-    def __init__(self, config: ModelConfig, pages: int, page_size: int, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, config: ModelConfig, pages: int, page_size: int, dtype: torch.dtype, device: torch.device
+    ) -> None:
         shape = (pages, page_size, config.kv_heads, config.head_width)
         self.page_size = page_size
         self.keys = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(config.layers)]
@@ -50,7 +52,7 @@ class Layer:
             try:
                 return weights[f"{prefix}.{name}"]
             except KeyError:
-                raise UnsupportedModel(f"The checkpoint lacks {prefix}.{name}.") from None
+                raise UnsupportedModelError(f"The checkpoint lacks {prefix}.{name}.") from None
 
         def joined(names: list[str]) -> Linear:
             bias = [take(f"{name}.bias") for name in names] if f"{prefix}.{names[0]}.bias" in weights else None
@@ -67,7 +69,13 @@ class Layer:
         self.key_norm = take("self_attn.k_norm.weight") if config.head_norms else None
 
     def forward(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, batch: Batch, keys: torch.Tensor, values: torch.Tensor
+        self,
+        x: torch.Tensor,
+        cos: torch.Tensor,
+        sin: torch.Tensor,
+        batch: Batch,
+        keys: torch.Tensor,
+        values: torch.Tensor,
     ) -> torch.Tensor:
         """[M, width] -> [M, width]; writes this layer's keys and values of the batch."""
         c, ops = self.config, self.ops
@@ -90,10 +98,11 @@ class Decoder:
 
     Args:
         weights: Hugging Face names, any float dtype; converted to ``dtype`` on ``device``.
+        layers: use only the first so many, for a quick control; all by default.
 
     Raises:
-        UnsupportedModel: a tensor is missing.
-        UnsupportedShape: a width at which invariance cannot be had (invariant mode only).
+        UnsupportedModelError: a tensor is missing.
+        UnsupportedShapeError: a width at which invariance cannot be had (invariant mode only).
     """
 
     def __init__(
@@ -103,6 +112,7 @@ class Decoder:
         ops: Operators,
         dtype: torch.dtype,
         device: torch.device | None = None,
+        layers: int | None = None,
     ) -> None:
         device = device or torch.device("cpu")
         self.config, self.ops, self.dtype, self.device = config, ops, dtype, device
@@ -110,7 +120,7 @@ class Decoder:
             _check_widths(config, ops.row_multiple(dtype))
         cast = {name: tensor.to(device, dtype) for name, tensor in weights.items()}
         self.embedding = cast["model.embed_tokens.weight"]
-        self.layers = [Layer(config, cast, f"model.layers.{index}", ops) for index in range(config.layers)]
+        self.layers = [Layer(config, cast, f"model.layers.{index}", ops) for index in range(layers or config.layers)]
         self.final_norm = cast["model.norm.weight"]
         self.head = ops.linear(self.embedding if config.tied_embeddings else cast["lm_head.weight"], None)
         cos, sin = rotary_tables(config.inverse_frequencies, config.context, dtype)
@@ -121,7 +131,7 @@ class Decoder:
         """Logits of ``batch.logit_rows``: float32 [R, vocabulary]."""
         x = embed(batch.token_ids, self.embedding)
         cos, sin = self.cos.index_select(0, batch.positions), self.sin.index_select(0, batch.positions)
-        for layer, keys, values in zip(self.layers, cache.keys, cache.values, strict=True):
+        for layer, keys, values in zip(self.layers, cache.keys, cache.values, strict=False):
             x = layer.forward(x, cos, sin, batch, keys, values)
         wanted = self.ops.rms_norm(x.index_select(0, batch.logit_rows), self.final_norm, self.config.norm_eps)
         return self.head(wanted).float()
@@ -131,4 +141,6 @@ def _check_widths(config: ModelConfig, tile: int) -> None:
     check_width("the feed-forward layer", config.feed_forward, tile)
     check_width("the model", config.width, tile)
     if max(config.width, config.head_width) > MAX_WIDTH:
-        raise UnsupportedModel(f"Rows of {config.width} are summed by several threads; at most {MAX_WIDTH} are allowed.")
+        raise UnsupportedModelError(
+            f"Rows of {config.width} are summed by several threads; at most {MAX_WIDTH} are allowed."
+        )

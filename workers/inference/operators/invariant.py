@@ -38,7 +38,13 @@ class InvariantOperators:
         return silu_gate(gate_up)
 
     def plan(
-        self, segments: Sequence[Segment], rows: int, page_size: int, group: int, dtype: torch.dtype, device: torch.device
+        self,
+        segments: Sequence[Segment],
+        rows: int,
+        page_size: int,
+        group: int,
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> AttentionPlan:
         return plan_attention(segments, rows, page_size, group, dtype, device)
 

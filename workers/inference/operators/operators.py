@@ -34,7 +34,13 @@ class Operators(Protocol):
     def silu_gate(self, gate_up: torch.Tensor) -> torch.Tensor: ...
 
     def plan(
-        self, segments: Sequence[Segment], rows: int, page_size: int, group: int, dtype: torch.dtype, device: torch.device
+        self,
+        segments: Sequence[Segment],
+        rows: int,
+        page_size: int,
+        group: int,
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> Any: ...
 
     def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: Any) -> torch.Tensor: ...
@@ -47,4 +53,4 @@ def operators_for(mode: str) -> Operators:
     from workers.inference.operators.invariant import InvariantOperators
     from workers.inference.operators.stock import StockOperators
 
-    return {"invariant": InvariantOperators, "fast": StockOperators}[mode]()
+    return InvariantOperators() if mode == "invariant" else StockOperators()

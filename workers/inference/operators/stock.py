@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 
 from kernels.attention_plan import Segment
 from workers.inference.operators.operators import Linear
@@ -69,7 +69,13 @@ class StockOperators:
         return torch.log_softmax(logits.float(), -1)
 
     def plan(
-        self, segments: Sequence[Segment], rows: int, page_size: int, group: int, dtype: torch.dtype, device: torch.device
+        self,
+        segments: Sequence[Segment],
+        rows: int,
+        page_size: int,
+        group: int,
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> StockPlan:
         decode_rows: list[int] = []
         decodes: list[Segment] = []
@@ -127,9 +133,7 @@ def _prefill(
     return PrefillCall(row, segment.count, pages, length, mask)
 
 
-def _attend_decode(
-    q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, call: DecodeCall
-) -> torch.Tensor:
+def _attend_decode(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, call: DecodeCall) -> torch.Tensor:
     """[B, Hq, D] -> [B, Hq, D]; query heads of a group ride as rows of their key head, so nothing is repeated."""
     batch, heads, width = q.shape
     kv_heads = k_pages.shape[2]
@@ -140,9 +144,7 @@ def _attend_decode(
     return F.scaled_dot_product_attention(grouped, k, v, attn_mask=mask).reshape(batch, heads, width)
 
 
-def _attend_prefill(
-    q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, call: PrefillCall
-) -> torch.Tensor:
+def _attend_prefill(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, call: PrefillCall) -> torch.Tensor:
     """[count, Hq, D] -> [count, Hq, D]."""
     kv_heads, width = k_pages.shape[2:]
     k = k_pages.index_select(0, call.pages).view(1, -1, kv_heads, width)[:, : call.length].transpose(1, 2)

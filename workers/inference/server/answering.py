@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence as Items
+from collections.abc import AsyncIterator
+from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 from typing import Any
 
 from workers.inference.engine.loop import EngineLoop
 from workers.inference.engine.sampling_params import SamplingParams
 from workers.inference.engine.sequence import Progress, Sequence
-from workers.inference.errors import InvalidRequest, WorkerError
+from workers.inference.errors import InvalidRequestError, WorkerError
 from workers.inference.model import Model
 from workers.inference.text import TextStream
 
@@ -104,15 +105,15 @@ def room_for(prompt_ids: list[int], wanted: int | None, context: int, parameter:
     """Tokens that may be generated after a prompt.
 
     Raises:
-        InvalidRequest: the prompt is empty, or it and the cap exceed the context.
+        InvalidRequestError: the prompt is empty, or it and the cap exceed the context.
     """
     if not prompt_ids:
-        raise InvalidRequest("The prompt is empty.", prompt_field)
+        raise InvalidRequestError("The prompt is empty.", prompt_field)
     room = context - len(prompt_ids)
     if room < (1 if wanted is None else wanted):
         message = (
             f"The context holds {context} tokens; the prompt has {len(prompt_ids)} and {parameter} asks for "
             f"{wanted or 1} more."
         )
-        raise InvalidRequest(message, prompt_field if room < 1 else parameter, "context_length_exceeded")
+        raise InvalidRequestError(message, prompt_field if room < 1 else parameter, "context_length_exceeded")
     return room if wanted is None else wanted

@@ -8,7 +8,7 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable
 
-from workers.inference.errors import InvalidRequest, QueueFull, WorkerError
+from workers.inference.errors import InvalidRequestError, QueueFullError, WorkerError
 from workers.inference.server.chat import chat_completions
 from workers.inference.server.completions import completions
 from workers.inference.server.http import Connection, Request, Response, json_response
@@ -54,9 +54,9 @@ class App:
                     return _failure(405, f"{request.path} takes GET.", None, "method_not_allowed")
                 return self._gets[request.path]()
             return _failure(404, f"Nothing is served at {request.path}.", None, "not_found")
-        except InvalidRequest as error:
+        except InvalidRequestError as error:
             return _failure(error.status, str(error), error.parameter, error.code)
-        except QueueFull as error:
+        except QueueFullError as error:
             wait = (("retry-after", str(error.retry_after_s)),)
             return _failure(429, str(error), None, "queue_full", "rate_limit_error", wait)
         except WorkerError as error:
@@ -77,15 +77,9 @@ async def serve(service: Service, host: str, port: int) -> None:
     open_connections: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+        task = asyncio.ensure_future(Connection(reader, writer, app).serve())
         open_connections.add(task)
-        try:
-            await Connection(reader, writer, app).serve()
-        except asyncio.CancelledError:
-            pass
-        finally:
-            open_connections.discard(task)
+        task.add_done_callback(open_connections.discard)
 
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence as Items
+from collections.abc import AsyncIterator
+from collections.abc import Sequence as Items
 from typing import Any
 
 from workers.inference.engine.sequence import Progress, TokenLogprob
-from workers.inference.errors import InvalidRequest
+from workers.inference.errors import InvalidRequestError
 from workers.inference.server.answering import Answering, Job, room_for
 from workers.inference.server.http import Response, json_response
 from workers.inference.server.parameters import CHAT_FIELDS, MAX_ALTERNATIVES, Ask, flag, integer, read_ask
@@ -107,22 +108,24 @@ def _logprobs(ask: Ask) -> int | None:
     top = integer(ask.body, "top_logprobs", None, 0, MAX_ALTERNATIVES)
     if not flag(ask.body, "logprobs"):
         if top is not None:
-            raise InvalidRequest("'top_logprobs' needs 'logprobs' to be true.", "top_logprobs")
+            raise InvalidRequestError("'top_logprobs' needs 'logprobs' to be true.", "top_logprobs")
         return None
     return top or 0
 
 
 def _messages(value: Any) -> list[dict[str, str]]:
     if not isinstance(value, list) or not value:
-        raise InvalidRequest("'messages' must be a non-empty list.", "messages")
+        raise InvalidRequestError("'messages' must be a non-empty list.", "messages")
     messages = []
     for index, message in enumerate(value):
         where = f"messages[{index}]"
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise InvalidRequest(f"{where} must be an object with a role.", where)
+            raise InvalidRequestError(f"{where} must be an object with a role.", where)
         role = "system" if message["role"] == "developer" else message["role"]
         if role not in ("system", "user", "assistant"):
-            raise InvalidRequest(f"Role '{role}' is not supported; system, user and assistant are.", f"{where}.role")
+            raise InvalidRequestError(
+                f"Role '{role}' is not supported; system, user and assistant are.", f"{where}.role"
+            )
         messages.append({"role": role, "content": _text(message.get("content"), f"{where}.content")})
     return messages
 
@@ -132,4 +135,4 @@ def _text(content: Any, where: str) -> str:
         return content
     if isinstance(content, list) and all(isinstance(p, dict) and isinstance(p.get("text"), str) for p in content):
         return "".join(part["text"] for part in content)
-    raise InvalidRequest(f"{where} must be text, or a list of text parts.", where)
+    raise InvalidRequestError(f"{where} must be text, or a list of text parts.", where)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from workers.inference.engine.sequence import TokenLogprob
-from workers.inference.errors import InvalidRequest
+from workers.inference.errors import InvalidRequestError
 from workers.inference.server.answering import Answering, Choice, Job, room_for
 from workers.inference.server.chat import server_event
 from workers.inference.server.http import Response, json_response
@@ -130,14 +130,16 @@ def _legacy(logprobs: list[TokenLogprob], vocabulary: Vocabulary, offset: int) -
 def _prompts(value: Any, service: Service) -> list[list[int]]:
     if isinstance(value, str):
         return [service.model.encode(value)]
-    if not isinstance(value, list) or not value or len(value) > MAX_PROMPTS and not isinstance(value[0], int):
-        raise InvalidRequest(f"'prompt' must be text or token ids, or a list of up to {MAX_PROMPTS} of them.", "prompt")
+    if not isinstance(value, list) or not value or (len(value) > MAX_PROMPTS and not isinstance(value[0], int)):
+        raise InvalidRequestError(
+            f"'prompt' must be text or token ids, or a list of up to {MAX_PROMPTS} of them.", "prompt"
+        )
     if all(isinstance(item, str) for item in value):
         return [service.model.encode(item) for item in value]
     rows = [value] if all(_is_token(item, service) for item in value) else value
     if all(isinstance(row, list) and all(_is_token(item, service) for item in row) for row in rows):
         return rows
-    raise InvalidRequest("'prompt' mixes types, or holds ids outside the vocabulary.", "prompt")
+    raise InvalidRequestError("'prompt' mixes types, or holds ids outside the vocabulary.", "prompt")
 
 
 def _is_token(item: Any, service: Service) -> bool:

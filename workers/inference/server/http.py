@@ -41,7 +41,9 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def json_response(payload: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    return Response(status, json.dumps(payload, ensure_ascii=False).encode("utf-8", "backslashreplace"), headers=headers)
+    return Response(
+        status, json.dumps(payload, ensure_ascii=False).encode("utf-8", "backslashreplace"), headers=headers
+    )
 
 
 class Connection:
@@ -57,7 +59,7 @@ class Connection:
             while True:
                 try:
                     request = await asyncio.wait_for(self._read_request(), IDLE_S)
-                except BodyTooLarge:
+                except BodyTooLargeError:
                     await self._write(_error(413, f"The body is larger than {MAX_BODY} bytes."))
                     break
                 if request is None:
@@ -82,16 +84,14 @@ class Connection:
             event = self.protocol.next_event()
             if event is h11.NEED_DATA:
                 if self.protocol.they_are_waiting_for_100_continue:
-                    self.writer.write(
-                        self.protocol.send(h11.InformationalResponse(status_code=100, headers=[])) or b""
-                    )
+                    self.writer.write(self.protocol.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
                 self.protocol.receive_data(await self.reader.read(65536))
             elif isinstance(event, h11.Request):
                 head = event
             elif isinstance(event, h11.Data):
                 body += event.data
                 if len(body) > MAX_BODY:
-                    raise BodyTooLarge
+                    raise BodyTooLargeError
             elif isinstance(event, h11.EndOfMessage) and head is not None:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
                 path = head.target.decode("latin-1").partition("?")[0]
@@ -152,7 +152,7 @@ class Connection:
         self.writer.write(self.protocol.send(event) or b"")
 
 
-class BodyTooLarge(Exception):
+class BodyTooLargeError(Exception):
     """The request's body exceeds :data:`MAX_BODY`."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workers.inference.engine.sampling_params import SamplingParams
-from workers.inference.errors import InvalidRequest
+from workers.inference.errors import InvalidRequestError
 
 MAX_ALTERNATIVES = 20
 MAX_CHOICES = 16
@@ -74,22 +74,22 @@ def read_ask(raw: bytes, model: str, known: set[str]) -> Ask:
     """Parse the fields both endpoints share.
 
     Raises:
-        InvalidRequest: names the field that is wrong.
+        InvalidRequestError: names the field that is wrong.
     """
     try:
         body = json.loads(raw)
     except ValueError as error:
-        raise InvalidRequest(f"The body is not JSON: {error}.") from None
+        raise InvalidRequestError(f"The body is not JSON: {error}.") from None
     if not isinstance(body, dict):
-        raise InvalidRequest("The body must be a JSON object.")
+        raise InvalidRequestError("The body must be a JSON object.")
     _refuse_unknown(body, known)
     asked = body.get("model")
     if asked != model:
         message = f"The model '{asked}' does not exist here; this worker serves '{model}'."
-        raise InvalidRequest(message, "model", "model_not_found", 404)
+        raise InvalidRequestError(message, "model", "model_not_found", 404)
     options = body.get("stream_options") or {}
     if not isinstance(options, dict):
-        raise InvalidRequest("'stream_options' must be an object.", "stream_options")
+        raise InvalidRequestError("'stream_options' must be an object.", "stream_options")
     seed = integer(body, "seed", None)
     top_k = integer(body, "top_k", 0, -1) or 0
     return Ask(
@@ -114,10 +114,10 @@ def integer(
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidRequest(f"'{name}' must be an integer, not {json.dumps(value)[:40]}.", name)
+        raise InvalidRequestError(f"'{name}' must be an integer, not {json.dumps(value)[:40]}.", name)
     if (low is not None and value < low) or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise InvalidRequest(f"'{name}' must be {bounds}, not {value}.", name)
+        raise InvalidRequestError(f"'{name}' must be {bounds}, not {value}.", name)
     return value
 
 
@@ -127,7 +127,7 @@ def flag(body: Mapping[str, Any], name: str) -> bool:
     if value is None:
         return False
     if not isinstance(value, bool):
-        raise InvalidRequest(f"'{name}' must be true or false.", name)
+        raise InvalidRequestError(f"'{name}' must be true or false.", name)
     return value
 
 
@@ -136,7 +136,7 @@ def _number(body: Mapping[str, Any], name: str, default: float, low: float, high
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidRequest(f"'{name}' must be a number between {low:g} and {high:g}.", name)
+        raise InvalidRequestError(f"'{name}' must be a number between {low:g} and {high:g}.", name)
     return float(value)
 
 
@@ -145,7 +145,7 @@ def _stops(value: Any) -> tuple[str, ...]:
         return ()
     stops = [value] if isinstance(value, str) else value
     if not isinstance(stops, list) or len(stops) > MAX_STOPS or not all(isinstance(s, str) and s for s in stops):
-        raise InvalidRequest(f"'stop' must be a string or a list of up to {MAX_STOPS} non-empty strings.", "stop")
+        raise InvalidRequestError(f"'stop' must be a string or a list of up to {MAX_STOPS} non-empty strings.", "stop")
     return tuple(stops)
 
 
@@ -154,5 +154,7 @@ def _refuse_unknown(body: Mapping[str, Any], known: set[str]) -> None:
         if name in known or (name in _NEUTRAL and value in _NEUTRAL[name]):
             continue
         if name in _NEUTRAL:
-            raise InvalidRequest(f"'{name}' is not supported by this worker; leave it out.", name, "unsupported_parameter")
-        raise InvalidRequest(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+            raise InvalidRequestError(
+                f"'{name}' is not supported by this worker; leave it out.", name, "unsupported_parameter"
+            )
+        raise InvalidRequestError(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
