@@ -12,12 +12,15 @@ from django.utils import timezone
 
 from drift import figures
 from drift.answers import COMPARABLE
+from drift.batch_effect import Ledger, ModeEffect
+from drift.comparison import Compared
 from drift.history import HeatRow, Lane, Point, Window
 
 Value = str | int | float | datetime | None
 
-MARGIN = {"l": 52, "r": 20, "t": 18, "b": 30}
+MARGIN = {"l": 52, "r": 20, "t": 18, "b": 42}
 TEXT = {"family": "ui-sans-serif, system-ui, sans-serif", "size": 12, "color": "var(--ink-faint)"}
+HOVER = {"bgcolor": "var(--card)", "bordercolor": "var(--line-strong)", "font": {"color": "var(--ink)", "size": 13}}
 LANE_COLOURS = tuple(f"var(--lane-{n})" for n in range(1, 7))
 OUTCOME_COLOURS = {"text": "var(--accent-soft)", "tool_calls": "var(--accent-soft)"}
 OTHER_OUTCOMES = ("var(--changed)", "var(--watching)", "var(--lane-5)", "var(--down)", "var(--lane-3)", "var(--quiet)")
@@ -55,8 +58,9 @@ def divergence(
     if known:
         first, last = known[0].divergence, known[-1].divergence
         summary = (
-            f"Divergence went from {figures.percent(first)} to {figures.percent(last)} over {len(known)} "
-            f"of {len(points)} {window.span}s with data; highest {figures.percent(max(p.divergence or 0 for p in known))}."
+            f"Divergence went from {figures.percent(first)} to {figures.percent(last)}, highest "
+            f"{figures.percent(max(p.divergence or 0 for p in known))}; "
+            f"{len(known)} of {len(points)} {window.span}s have data."
         )
     else:
         summary = "Not enough data in this time."
@@ -162,6 +166,10 @@ def _unique(names: Sequence[str]) -> list[str]:
     return unique
 
 
+def per_cent(share: float | None) -> float | None:
+    return None if share is None else share * 100
+
+
 def local(moment: datetime) -> str:
     """A moment on the person's clock, as plotly reads dates."""
     return timezone.localtime(moment).strftime("%Y-%m-%d %H:%M:%S")
@@ -180,7 +188,7 @@ def _layout(window: Window, height: int, **more: Any) -> dict[str, Any]:
         "ticklen": 4,
         "fixedrange": True,
         "tickformatstops": [
-            {"dtickrange": [None, 43_200_000], "value": "%H:%M"},
+            {"dtickrange": [None, 43_200_000], "value": "%H:%M\n%-d %b"},
             {"dtickrange": [43_200_000, None], "value": "%-d %b"},
         ],
         "hoverformat": "%-d %b %H:%M",
@@ -194,11 +202,7 @@ def _layout(window: Window, height: int, **more: Any) -> dict[str, Any]:
         "showlegend": False,
         "hovermode": "x",
         "dragmode": False,
-        "hoverlabel": {
-            "bgcolor": "var(--card)",
-            "bordercolor": "var(--line-strong)",
-            "font": {"color": "var(--ink)", "size": 13},
-        },
+        "hoverlabel": dict(HOVER),
         "xaxis": axis,
         **more,
     }
@@ -236,7 +240,7 @@ def _divergence_figure(
                 "hoverinfo": "skip",
                 "fill": "toself",
                 "x": [*x, *reversed(x)],
-                "y": [*(p.high for p in part), *(p.low for p in reversed(part))],
+                "y": [*(per_cent(p.high) for p in part), *(per_cent(p.low) for p in reversed(part))],
                 "line": {"width": 0},
                 "fillcolor": "var(--accent-soft)",
             }
@@ -248,14 +252,17 @@ def _divergence_figure(
             "mode": "lines+markers",
             "connectgaps": False,
             "x": [local(p.starts_at + middle) for p in points],
-            "y": [p.divergence for p in points],
+            "y": [per_cent(p.divergence) for p in points],
             "line": {"color": "var(--accent)", "width": 1.8},
             "marker": {"color": "var(--accent)", "size": 5},
             "customdata": [
                 [figures.percent(p.divergence), figures.interval(p.low, p.high), figures.count(p.pairs), p.canaries]
                 for p in points
             ],
-            "hovertemplate": "<b>%{customdata[0]}</b> (%{customdata[1]})<br>%{customdata[2]} pairs, %{customdata[3]} canaries<extra></extra>",
+            "hovertemplate": (
+                "%{customdata[0]} (%{customdata[1]})<br>"
+                "%{customdata[2]} pairs, %{customdata[3]} canaries<extra></extra>"
+            ),
         }
     )
     shapes, notes = _marks(events, gaps, window)
@@ -264,7 +271,7 @@ def _divergence_figure(
         "layout": _layout(
             window,
             270,
-            yaxis=_y_axis(tickformat=",.0%", range=[-top * 0.02, min(1.02, top * 1.12)]),
+            yaxis=_y_axis(ticksuffix=" %", range=[-top * 2, min(102, top * 112)]),
             shapes=shapes,
             annotations=notes,
         ),
@@ -379,7 +386,7 @@ def _lane_name(row: int, text: str, colour: str = "var(--ink-soft)") -> dict[str
 def _lanes_layout(window: Window, rows: int, notes: list[dict[str, Any]]) -> dict[str, Any]:
     return _layout(
         window,
-        36 * rows + 48,
+        36 * rows + 60,
         yaxis={"visible": False, "fixedrange": True, "range": [rows - 0.7, -0.75]},
         annotations=notes,
         barmode="overlay",
@@ -390,14 +397,20 @@ def _lanes_layout(window: Window, rows: int, notes: list[dict[str, Any]]) -> dic
 
 def _lanes_figure(points: Sequence[Point], window: Window, lanes: Sequence[Lane]) -> dict[str, Any]:
     traces, notes = [], []
+    fresh = {event.at for event in new_identities(lanes, window)}
+
+    def colour_of(lane: Lane, row: int) -> str:
+        return "var(--changed)" if lane.first_seen in fresh else LANE_COLOURS[row % 6]
+
     for row, lane in enumerate(lanes):
         texts = [
             f"{figures.percent(share)} of answers, {timezone.localtime(p.starts_at):%-d %b %H:%M}"
             for p, share in zip(points, lane.shares, strict=True)
         ]
-        traces.append(_lane_bars(points, row, lane.shares, window.step, LANE_COLOURS[row % 6], texts))
+        traces.append(_lane_bars(points, row, lane.shares, window.step, colour_of(lane, row), texts))
         detail = f", {lane.detail}" if lane.detail else ""
-        notes.append(_lane_name(row, f"{lane.label}{detail} · {figures.plural(lane.answers, 'answer')}"))
+        words = f"{lane.label}{detail} · {figures.plural(lane.answers, 'answer')}"
+        notes.append(_lane_name(row, words, "var(--changed)" if lane.first_seen in fresh else "var(--ink-soft)"))
     return {"data": traces, "layout": _lanes_layout(window, max(1, len(lanes)), notes)}
 
 
@@ -507,6 +520,183 @@ def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
                 }
             )
     return {"data": traces, "layout": _layout(window, 190, yaxis=_y_axis(ticksuffix=" ms"), annotations=notes)}
+
+
+def batches(effects: Sequence[ModeEffect]) -> Chart:
+    """Divergence by the largest batch an answer met, one line a mode."""
+    rows = [
+        (effect.mode, at.label, at.estimate and at.estimate.value, at.estimate and at.estimate.low,
+         at.estimate and at.estimate.high, at.pairs, at.pairs_differing, at.answers)
+        for effect in effects
+        for at in effect.by_batch
+    ]  # fmt: skip
+    said = [
+        f"{e.mode}: {e.overall.pairs_differing:,} of {figures.plural(e.overall.pairs, 'pair')} differ" for e in effects
+    ]
+    return Chart(
+        slug="batches",
+        question="Does the batch change the answer?",
+        note="Pairs of answers that differ, by the largest batch they met; bars: 95 % interval over canaries.",
+        summary="; ".join(said) + ".",
+        columns=("mode", "largest batch", "divergence", "low", "high", "pairs", "differing", "answers"),
+        rows=rows,
+        figure=lambda: _batches_figure(effects),
+        about="batch",
+    )
+
+
+MODE_STYLES = {"fast": ("var(--changed)", "circle"), "invariant": ("var(--accent)", "square")}
+
+
+def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
+    labels = [at.label for at in sorted({a.low: a for e in effects for a in e.by_batch}.values(), key=lambda a: a.low)]
+    traces, notes = [], []
+    for effect in effects:
+        colour, symbol = MODE_STYLES[effect.mode]
+        known = [(at, at.estimate) for at in effect.by_batch if at.estimate]
+        if not known:
+            continue
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines+markers",
+                "x": [at.label for at, _ in known],
+                "y": [per_cent(e.value) for _, e in known],
+                "error_y": {
+                    "type": "data", "symmetric": False, "color": colour, "thickness": 1.2, "width": 4,
+                    "array": [per_cent(e.high - e.value) for _, e in known],
+                    "arrayminus": [per_cent(e.value - e.low) for _, e in known],
+                },
+                "line": {"color": colour, "width": 1.8}, "marker": {"color": colour, "size": 8, "symbol": symbol},
+                "customdata": [f"{at.pairs_differing:,} of {figures.plural(at.pairs, 'pair')}" for at, _ in known],
+                "hovertemplate": f"{effect.mode}: %{{y:.1f}} %<br>%{{customdata}}<extra></extra>",
+            }
+        )  # fmt: skip
+        last, estimate = known[-1]
+        notes.append(
+            {
+                "x": last.label, "y": per_cent(estimate.value), "xanchor": "left", "xshift": 12, "showarrow": False,
+                "text": effect.mode, "font": {**TEXT, "color": colour},
+            }
+        )  # fmt: skip
+    layout = _categories("largest batch while answering", labels, notes, 300)
+    layout["yaxis"] = _y_axis(ticksuffix=" %")
+    return {"data": traces, "layout": layout}
+
+
+def _categories(title: str, labels: Sequence[str], notes: list[dict[str, Any]], height: int) -> dict[str, Any]:
+    return {
+        "height": height, "margin": {**MARGIN, "r": 84, "b": 48}, "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)", "font": TEXT, "showlegend": False, "hovermode": "closest", "dragmode": False,
+        "hoverlabel": dict(HOVER), "annotations": notes,
+        "xaxis": {
+            "type": "category", "categoryorder": "array", "categoryarray": list(labels), "fixedrange": True,
+            "showgrid": False, "linecolor": "var(--line)", "tickfont": TEXT, "title": {"text": title, "font": TEXT},
+        },
+    }  # fmt: skip
+
+
+def price(ledger: Ledger) -> Chart:
+    """Tokens per second in both modes at each batch, and their ratio in words."""
+    return Chart(
+        slug="price",
+        question="What does certainty cost?",
+        note="Tokens per second; the figure above each pair is invariant ÷ fast.",
+        summary="; ".join(f"at batch {p.batch}: {p.ratio:.0%}" for p in ledger.prices) + ".",
+        columns=("batch", "fast tokens/s", "invariant tokens/s", "invariant / fast"),
+        rows=[(p.batch, p.fast, p.invariant, round(p.ratio, 4)) for p in ledger.prices],
+        figure=lambda: _price_figure(ledger),
+        about="price",
+    )
+
+
+def _price_figure(ledger: Ledger) -> dict[str, Any]:
+    labels = [str(p.batch) for p in ledger.prices]
+    traces: list[dict[str, Any]] = []
+    for mode, pattern in (("fast", "/"), ("invariant", "")):
+        traces.append(
+            {
+                "type": "bar", "name": mode, "x": labels, "y": [getattr(p, mode) for p in ledger.prices],
+                "marker": {
+                    "color": MODE_STYLES[mode][0], "pattern": {"shape": pattern, "size": 6, "fgcolor": "var(--card)"},
+                },
+                "hovertemplate": f"{mode}: %{{y:,.0f}} tokens/s<extra></extra>",
+            }
+        )  # fmt: skip
+    notes = [
+        {"x": str(p.batch), "y": max(p.fast, p.invariant), "yanchor": "bottom", "showarrow": False,
+         "text": f"{p.ratio:.0%}", "font": {**TEXT, "color": "var(--ink-soft)"}}
+        for p in ledger.prices
+    ]  # fmt: skip
+    layout = _categories("requests at once", labels, notes, 300)
+    layout |= {
+        "yaxis": _y_axis(tickformat=",.0f"), "barmode": "group", "bargap": 0.35, "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": TEXT},
+    }  # fmt: skip
+    layout["margin"]["t"] = 36
+    return {"data": traces, "layout": layout}
+
+
+def comparison(compared: Sequence[Compared], window: Window) -> Chart:
+    """Divergence of each endpoint over the window as a line; told apart by dash, marker and the name at its end."""
+    names = _unique([one.row.name for one in compared])
+    return Chart(
+        slug="divergence",
+        question="How often do two answers to the same prompt differ?",
+        note=f"Share of pairs by {window.span}.",
+        summary="; ".join(
+            f"{name}: {figures.percent(one.divergence.value) if one.divergence else 'not enough data'}"
+            for name, one in zip(names, compared, strict=True)
+        ),
+        columns=("from", *names),
+        rows=[(at, *(one.points[i].divergence for one in compared)) for i, at in enumerate(window.starts())],
+        figure=lambda: _comparison_figure(compared, names, window),
+        size="tall",
+        about="divergence",
+    )
+
+
+DASHES = ("solid", "dot", "dash", "dashdot", "longdash", "longdashdot", "solid", "dot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
+
+
+def _comparison_figure(compared: Sequence[Compared], names: Sequence[str], window: Window) -> dict[str, Any]:
+    traces, ends = [], []
+    for i, (one, name) in enumerate(zip(compared, names, strict=True)):
+        x = [local(p.starts_at + window.step / 2) for p in one.points]
+        colour = LANE_COLOURS[i % 6]
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines+markers", "connectgaps": False, "name": name, "x": x,
+                "y": [per_cent(p.divergence) for p in one.points],
+                "line": {"color": colour, "width": 1.7, "dash": DASHES[i % 8]},
+                "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[i % 8]},
+                "hovertemplate": f"{_short(name, 40)}: %{{y:.1f}} %<extra></extra>",
+            }
+        )  # fmt: skip
+        last = next((p for p in reversed(one.points) if p.divergence is not None), None)
+        if last:
+            ends.append((per_cent(last.divergence) or 0.0, name, colour))
+    layout = _layout(window, 360, yaxis=_y_axis(ticksuffix=" %"), annotations=_end_labels(ends))
+    layout["margin"]["r"] = 150
+    return {"data": traces, "layout": layout}
+
+
+def _end_labels(ends: Sequence[tuple[float, str, str]]) -> list[dict[str, Any]]:
+    """Names at the right edge, moved apart so that none lies on another."""
+    ordered = sorted(ends)
+    top = max((value for value, _, _ in ordered), default=1) or 1
+    least = top / 17
+    notes, floor = [], float("-inf")
+    for value, name, colour in ordered:
+        at = max(value, floor)
+        floor = at + least
+        notes.append(
+            {
+                "xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "y": at, "showarrow": False,
+                "text": _short(name, 20), "font": {**TEXT, "color": colour}, "name": "wide",
+            }
+        )  # fmt: skip
+    return notes
 
 
 def validated(figure: Mapping[str, Any]) -> Any:

@@ -159,11 +159,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def fields_to_store(self) -> dict[str, Any]:
         """What `drift.endpoints.register` and `change` take, the key apart."""
-        return {
-            name: self.cleaned_data[name]
-            for name in self._meta.fields or ()
-            if name in self.cleaned_data
-        }
+        return {name: self.cleaned_data[name] for name in self._meta.fields or () if name in self.cleaned_data}
 
     @property
     def key_to_store(self) -> str | None:

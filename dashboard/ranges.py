@@ -75,6 +75,13 @@ def choices(request: HttpRequest, chosen: Range) -> list[Choice]:
     return [Choice(label, with_query(request, range=name, **clean), chosen.name == name) for name, label in CHOICES]
 
 
+def kept(request: HttpRequest) -> list[tuple[str, str]]:
+    """The parameters that a form for another range must send again."""
+    return [
+        (name, value) for name, values in request.GET.lists() if name not in ("range", "from", "to") for value in values
+    ]
+
+
 def _length(name: str) -> timedelta | None:
     match = _RELATIVE.match(name)
     if not match or int(match[1]) == 0:

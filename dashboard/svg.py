@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: drawn by the server, coloured by the stylesheet, said in words for who cannot see them."""
+"""Small charts as inline SVG: drawn by the server, coloured by the stylesheet, said in words as well."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString, mark_safe  # every text below is escaped or a number
 
 from drift import figures
 from drift.overview import Cell
@@ -19,14 +19,14 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
     """Divergence over time with its interval band. A gap breaks the line; a lone point is a dot."""
     known = [(i, cell) for i, cell in enumerate(cells) if cell.divergence is not None]
     if not known:
-        return mark_safe('<span class="faint">not enough data</span>')
+        return SafeString('<span class="faint">not enough data</span>')
     step = WIDTH / max(1, len(cells) - 1)
 
     def x(i: int) -> str:
         return f"{i * step:.1f}"
 
     def y(value: float | None) -> str:
-        return f"{HEIGHT - 2 - (value or 0) / ceiling * (HEIGHT - 4):.1f}"
+        return f"{HEIGHT - 2 - min(1.0, (value or 0) / ceiling) * (HEIGHT - 4):.1f}"
 
     parts = [f'<line class="floor" x1="0" x2="{WIDTH}" y1="{y(0)}" y2="{y(0)}"/>']
     for _, run in groupby(enumerate(known), key=lambda pair: pair[1][0] - pair[0]):
@@ -41,7 +41,7 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
         parts.append(f'<polygon class="band" points="{upper} {lower}"/><polyline class="line" points="{line}"/>')
     first, last = known[0][1].divergence, known[-1][1].divergence
     label = escape(f"Divergence {what}: from {figures.percent(first)} to {figures.percent(last)}")
-    return mark_safe(
+    return mark_safe(  # noqa: S308
         f'<svg class="sparkline" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{label}">{"".join(parts)}</svg>'
     )
@@ -65,7 +65,7 @@ def strip(cells: Sequence[Cell], what: str) -> SafeString:
         "gap": "without data",
     }
     label = ", ".join(f"{number} {names[kind]}" for kind, number in counts if number)
-    return mark_safe(
+    return mark_safe(  # noqa: S308
         f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} {STRIP_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape(f"{what}: {label}")}">{"".join(drawn)}</svg>'
     )

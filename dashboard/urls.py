@@ -40,6 +40,7 @@ urlpatterns = [
     path("suites/", suites.index, name="suites"),
     path("suites/<uuid:suite>/", suites.show, name="suite"),
     path("compare/", compare.show, name="compare"),
+    path("compare/divergence.<slug:form>", compare.chart, name="compare-chart"),
     path("in-house/", inhouse.show, name="inhouse"),
     path("in-house/<slug:chart>.<slug:form>", inhouse.chart, name="inhouse-chart"),
     path("about/", about.show, name="about"),

@@ -14,7 +14,7 @@ Token = str | bytes
 class DistinctAnswer:
     """One distinct output: its tokens, how many answers were this one, and what is known of how they came about.
 
-    `margins[i]`: the smallest difference in nats between the two best tokens at position i over those answers.
+    `margins[i]`: the usual (median) difference in nats between the two best tokens at position i over those answers.
     """
 
     key: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import Any
 from uuid import UUID
 
@@ -96,7 +97,8 @@ class Beside:
 
 
 _FIELDS = (
-    "public_id", "scheduled_for", "repeat", "outcome", "cold", "latency_ms", "finish", "output_id", "margins", "batch_sizes",
+    "public_id", "scheduled_for", "repeat", "outcome", "cold", "latency_ms", "finish", "output_id", "margins",
+    "batch_sizes",
 )  # fmt: skip
 
 
@@ -204,15 +206,15 @@ def _one(row: dict[str, Any], letter: str) -> One:
 def _branching(one: Distinct, rows: Sequence[dict[str, Any]]) -> DistinctAnswer:
     known = [np.frombuffer(row["margins"], dtype="<f4") for row in rows if row["margins"]]
     length = max((margins.size for margins in known), default=0)
-    smallest: list[float | None] = []
+    usual: list[float | None] = []
     for position in range(length):
         here = [float(m[position]) for m in known if position < m.size and not np.isnan(m[position])]
-        smallest.append(min(here) if here else None)
+        usual.append(median(here) if here else None)
     return DistinctAnswer(
         key=one.key,
         tokens=one.tokens,
         count=one.count,
-        margins=tuple(smallest),
+        margins=tuple(usual),
         batch_sizes=frozenset(size for row in rows for size in row["batch_sizes"] or ()),
     )
 

@@ -95,7 +95,7 @@ class HeatRow:
 def points(series: Series, window: Window) -> list[Point]:
     """Every hour or day of the window, in order, with an empty point where nothing was asked."""
     known = {
-        row.starts_at: _point(row)
+        row.starts_at: point_of(row)
         for row in SeriesBucket.objects.filter(
             series=series,
             span=window.span,
@@ -106,7 +106,7 @@ def points(series: Series, window: Window) -> list[Point]:
     return [known.get(at) or Point(at) for at in window.starts()]
 
 
-def _point(row: SeriesBucket) -> Point:
+def point_of(row: SeriesBucket) -> Point:
     return Point(
         starts_at=row.starts_at,
         runs=row.runs,

@@ -128,7 +128,8 @@ class Overview:
     @property
     def ceiling(self) -> float:
         """One scale for all sparklines, so that rows compare."""
-        return max([0.05, *(cell.high for row in self.rows for cell in row.cells if cell.high is not None)])
+        known = [cell.divergence for row in self.rows for cell in row.cells if cell.divergence is not None]
+        return min(1.0, max([0.05, *known]) * 1.15)
 
 
 def overview(team: Team, now: datetime, span: Span | None = None) -> Overview:
@@ -264,7 +265,8 @@ def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
         return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
     zero = " at temperature 0" if all(row.temperature_zero for row in diverging) else ""
     verb = "gives" if len(diverging) == 1 else "give"
-    headline = f"{len(diverging)} of {figures.plural(len(measured), 'endpoint')} {verb} different answers to the same prompt{zero}."
+    of = f"{len(diverging)} of {figures.plural(len(measured), 'endpoint')}"
+    headline = f"{of} {verb} different answers to the same prompt{zero}."
     return Verdict(headline, calm if watching else "", _agreement_sentence(rows), worst)
 
 

@@ -64,6 +64,14 @@ def when(value: datetime | None, now: datetime) -> SafeString | str:
 
 
 @register.simple_tag
+def until(value: datetime, now: datetime) -> SafeString:
+    """'in 40 s', or 'now' for what is due."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), figures.ahead(value, now)
+    )
+
+
+@register.simple_tag
 def known_for(value: datetime, now: datetime) -> SafeString:
     """'19 d', the full time of its beginning in the title."""
     return format_html(

@@ -10,11 +10,12 @@ from uuid import UUID
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import charts
 from dashboard.access import find, may_edit
-from dashboard.ranges import Range, choices, range_of
+from dashboard.ranges import Range, choices, kept, range_of
 from drift import history
 from drift.display import visible
 from drift.models import Canary, Endpoint, Run, Sample, Series
@@ -48,6 +49,7 @@ def show(request: HttpRequest, endpoint: UUID) -> HttpResponse:
         "other_series": [other for other in all_series if series and other.pk != series.pk],
         "range": asked_range,
         "ranges": choices(request, asked_range),
+        "kept": kept(request),
         "monitor": row.monitor,
         "runs": recent_runs(found),
         "capabilities": found.capabilities.all(),
@@ -58,6 +60,7 @@ def show(request: HttpRequest, endpoint: UUID) -> HttpResponse:
     }
     if series:
         context |= measured(series, asked_range)
+        context |= chart_links(request, found, series, asked_range)
     part = "progress" if request.htmx else "page"  # type: ignore[attr-defined]
     return render(request, f"dashboard/endpoint/{part}.html", context)
 
@@ -80,8 +83,17 @@ def measured(series: Series, asked_range: Range) -> dict[str, Any]:
             charts.divergence(points, window, charts.new_identities(lanes, window), ()),
             charts.identities(points, window, lanes),
         ],
+        "canary_chart": charts.heatmap(history.heatmap(series, canaries, window), window),
         "more_charts": [charts.outcomes(points, window), charts.latencies(points, window)],
         "empty": not any(point.samples for point in points),
+    }
+
+
+def chart_links(request: HttpRequest, endpoint: Endpoint, series: Series, asked_range: Range) -> dict[str, str]:
+    return {
+        "chart_base": reverse("endpoint", args=[endpoint.public_id]) + "chart/",
+        "chart_query": f"series={series.public_id}&{asked_range.query}",
+        "fixed_link": f"{request.path}?series={series.public_id}&{asked_range.fixed_query}",
     }
 
 

@@ -13,7 +13,19 @@ from drift import monitors
 from drift.answers import Decoded, Exchange, FingerprintState, IdentityFacts, Outcome, ScoredToken, Transport, Usage
 from drift.endpoints import series_of
 from drift.measure.agreement import divergence_of_pairs, pair_counts, split_text
-from drift.models import Capability, Endpoint, EndpointCheck, Heartbeat, Identity, Monitor, Run, SeriesBucket, Span, Suite, Team
+from drift.models import (
+    Capability,
+    Endpoint,
+    EndpointCheck,
+    Heartbeat,
+    Identity,
+    Monitor,
+    Run,
+    SeriesBucket,
+    Span,
+    Suite,
+    Team,
+)
 from drift.partitions import ensure_sample_partition
 from drift.provision import make_suite
 from drift.record import Answer, record_run

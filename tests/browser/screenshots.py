@@ -115,6 +115,10 @@ def shoot(url: str, pages: dict[str, str], out: Path) -> None:
                             viewport={"width": width, "height": 900}, color_scheme=theme, timezone_id="Europe/Berlin"
                         )
                         page = context.new_page()
+                        page.add_init_script(
+                            "addEventListener('securitypolicyviolation', e => console.warn('CSP', e.violatedDirective, "
+                            "e.sourceFile, e.lineNumber, e.columnNumber, e.sample, e.target?.outerHTML?.slice(0, 200)))"
+                        )
                         page.on("console", lambda m, n=name: m.type in ("error", "warning") and print(f"{n}: {m.text}"))
                         if who:
                             page.goto(f"{url}/login")
@@ -133,7 +137,11 @@ def shoot(url: str, pages: dict[str, str], out: Path) -> None:
                     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
                     page.screenshot(path=out / f"{name}-{width}-{theme}.png", full_page=True)
                     if wide:
-                        print(f"{name} at {width}: the page scrolls sideways")
+                        culprit = page.evaluate(
+                            "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > "
+                            "innerWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 4).join(' ')"
+                        )
+                        print(f"{name} at {width}: the page scrolls sideways ({culprit})")
         browser.close()
 
 
