@@ -1,0 +1,81 @@
+"""Paged attention: right, causal, and blind to its batch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.attention_check import HEADS, KV_HEADS, WIDTH, Tokens, _run, _stock
+from kernels.attention_plan import Segment, plan_attention
+from kernels.tiles import KV_TILE, QUERY_TILE
+
+DTYPES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=["bf16", "fp32"])
+
+
+def random_tokens(length: int, dtype: torch.dtype, seed: int) -> Tokens:
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(heads: int) -> torch.Tensor:
+        return torch.randn(length, heads, WIDTH, generator=generator).to(dtype)
+
+    return Tokens(draw(HEADS), draw(KV_HEADS), draw(KV_HEADS))
+
+
+@DTYPES
+@pytest.mark.parametrize("length", [1, 4, 63, 64, 65, 200])
+def test_it_agrees_with_attention_in_double_precision(dtype, length) -> None:
+    tokens = random_tokens(length, dtype, seed=length)
+
+    (rows,) = _run([tokens], length)
+
+    exact = _stock(tokens.q.double(), tokens.k.double(), tokens.v.double())
+    assert torch.allclose(rows.double(), exact, atol=0.03 if dtype == torch.bfloat16 else 2e-6)
+
+
+@DTYPES
+@given(
+    lengths=st.lists(st.integers(1, 150), min_size=1, max_size=6), chunk=st.integers(1, 90), scatter=st.booleans()
+)
+@settings(max_examples=12, deadline=None)
+def test_neither_chunks_nor_neighbours_nor_pages_reach_a_row(dtype, lengths, chunk, scatter) -> None:
+    tokens = [random_tokens(length, dtype, seed) for seed, length in enumerate(lengths)]
+
+    together = _run(tokens, chunk, scatter=scatter)
+
+    for one, rows in zip(tokens, together, strict=True):
+        assert torch.equal(rows, _run([one], len(one.q))[0])
+
+
+def test_what_lies_behind_the_causal_limit_adds_nothing() -> None:
+    """Pages are reused, so a row always sees stale keys behind its mask."""
+    short = random_tokens(70, torch.float32, seed=1)
+    changed = Tokens(short.q, short.k.clone(), short.v.clone())
+    changed.k[50:] = 1e4
+    changed.v[50:] = -1e4
+
+    assert torch.equal(_run([short], 70)[0][:50], _run([changed], 70)[0][:50])
+
+
+def test_the_shape_of_a_rows_call_follows_from_its_position() -> None:
+    long = Segment(pages=range(1, 40), start=0, count=600)
+    decode = Segment(pages=range(50, 90), start=599, count=1)
+
+    plans = [
+        plan_attention(segments, 640, 16, 3, torch.float32, torch.device("cpu"))
+        for segments in ([long], [decode], [decode, long])
+    ]
+
+    for plan in plans:
+        for call in plan.calls:
+            assert call.extent % KV_TILE == 0
+            assert call.mask.shape[2:] == (QUERY_TILE * 3, call.extent)
+    assert plans[1].calls[0].extent == max(call.extent for call in plans[0].calls) == 640
+
+
+def test_padding_rows_write_into_no_tile() -> None:
+    plan = plan_attention([Segment([3], 0, 5)], 16, 16, 3, torch.float32, torch.device("cpu"))
+
+    assert plan.filled == 5
+    assert plan.tile_rows.tolist() == [0, 1, 2, 3, 4] + [0] * 11

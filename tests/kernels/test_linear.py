@@ -1,0 +1,77 @@
+"""The linear layer: equal bits in any batch, and the same numbers as torch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from kernels.errors import UnsupportedShapeError
+from kernels.linear import TiledLinear
+from kernels.prepack import BlockedWeight, PlainWeight, backend
+from kernels.tiles import padded_rows, row_tile
+
+
+def multiply(layer: TiledLinear, x: torch.Tensor) -> torch.Tensor:
+    rows = len(x)
+    return layer(F.pad(x, (0, 0, 0, padded_rows(rows, layer.tile) - rows)))[:rows]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=["bf16", "fp32"])
+@pytest.mark.parametrize("private", ["1", "0"], ids=["packed", "public fallback"])
+def test_a_row_has_the_same_bits_in_every_batch(dtype, private, monkeypatch) -> None:
+    monkeypatch.setenv("TIDEGAUGE_PREPACK", private)
+    torch.manual_seed(0)
+    layer = TiledLinear(torch.randn(96, 4096).to(dtype), torch.randn(96).to(dtype))
+    x = torch.randn(65, 4096).to(dtype)
+    everything = multiply(layer, x)
+
+    for rows in (1, 2, 3, 4, 8, 9, 16, 17, 33, 64):
+        assert torch.equal(multiply(layer, x[:rows]), everything[:rows]), f"{rows} rows differ from 65"
+    for shift in (1, 5, 31):
+        assert torch.equal(multiply(layer, x.roll(shift, 0)), everything.roll(shift, 0)), f"moved by {shift} rows"
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.02), (torch.float32, 1e-5)])
+def test_the_numbers_are_those_of_torch(dtype, tolerance) -> None:
+    torch.manual_seed(1)
+    weight, bias, x = torch.randn(48, 576).to(dtype), torch.randn(48).to(dtype), torch.randn(64, 576).to(dtype)
+
+    result = TiledLinear(weight, bias)(x)
+
+    exact = x.double() @ weight.double().T + bias.double()
+    assert torch.allclose(result.double(), exact, rtol=tolerance, atol=tolerance * 24)
+
+
+def test_stock_linear_does_not_pass_the_same_check() -> None:
+    """Without this, equality above might only say that the library happens not to vary."""
+    torch.manual_seed(2)
+    weight, x = torch.randn(512, 4096), torch.randn(64, 4096)
+    everything = F.linear(x, weight)
+
+    assert any(not torch.equal(F.linear(x[:rows], weight), everything[:rows]) for rows in (1, 2, 3, 4, 8))
+
+
+def test_rows_that_do_not_fill_a_tile_are_refused() -> None:
+    layer = TiledLinear(torch.randn(8, 64))
+
+    with pytest.raises(UnsupportedShapeError, match="pad them first"):
+        layer(torch.randn(layer.tile + 1, 64))
+
+
+def test_the_private_operations_are_used_only_where_they_exist(monkeypatch) -> None:
+    weight = torch.randn(32, 64)
+    monkeypatch.setenv("TIDEGAUGE_PREPACK", "0")
+    assert backend() == "plain"
+    assert isinstance(TiledLinear(weight)._packed, PlainWeight)
+    monkeypatch.delenv("TIDEGAUGE_PREPACK")
+    if hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):
+        assert isinstance(TiledLinear(weight)._packed, BlockedWeight)
+
+
+def test_the_tile_does_not_depend_on_anything_but_dtype_and_machine() -> None:
+    assert row_tile(torch.float32) == 16
+    assert row_tile(torch.bfloat16) in (16, 32)
+    assert padded_rows(1, 16) == 16
+    assert padded_rows(16, 16) == 16
+    assert padded_rows(17, 16) == 32
