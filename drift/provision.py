@@ -53,6 +53,7 @@ def ensure_admin() -> Admin:
 def ensure_default_suite(team: Team) -> Suite:
     """The default suite of eight canaries, newest version."""
     with transaction.atomic():
+        Team.objects.select_for_update().get(pk=team.pk)  # two at once make one suite
         known = Suite.objects.filter(team=team, name=DEFAULT_SUITE).order_by("-version").first()
         return known or make_suite(team, DEFAULT_SUITE, CANARIES)
 
