@@ -19,10 +19,15 @@ from scipy.special import betaincinv
 
 Floats = NDArray[np.float64]
 
+# ln e where no answer could speak for a change: a rate whose bound is 1 cannot rise.
+NOTHING = -200.0
 # Where between the bound and the far end the alternatives lie. A wide spread costs log(4) in evidence at most.
 STEPS = (0.1, 0.2, 0.4, 0.8)
 MISS = 0.005
-SURE_OF_CLUSTERING = 2.5
+# How many standard errors above 1 a dispersion must be to be believed. There are few days in a baseline, and taking
+# days that differ for equal ones costs false alarms, so they are believed sooner.
+SURE_OF_RUNS = 2.5
+SURE_OF_BLOCKS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,13 @@ class RateBaseline:
     """Bounds per stratum that all hold with probability >= 1 - miss on each side, and how clustered answers were.
 
     `dispersion` = 1: as independent draws. 3: a run (or a day) of answers carries a third of what independent ones
-    would; evidence is taken to the power 1/3.
+    would; evidence is taken to the power 1/3. `block_dispersion`: the same for whole blocks only, that is, for what the
+    runs of a day share.
     """
 
     bounds: Mapping[int, RateBound]
     dispersion: float
+    block_dispersion: float
     runs: int
     miss: float
 
@@ -53,6 +60,7 @@ class RateBaseline:
         return {
             "bounds": {str(s): [b.value, b.lower, b.upper, b.answers] for s, b in self.bounds.items()},
             "dispersion": self.dispersion,
+            "block_dispersion": self.block_dispersion,
             "runs": self.runs,
             "miss": self.miss,
         }
@@ -60,7 +68,8 @@ class RateBaseline:
     @classmethod
     def from_numbers(cls, numbers: Mapping[str, Any]) -> RateBaseline:
         bounds = {int(s): RateBound(*(float(x) for x in row)) for s, row in numbers["bounds"].items()}
-        return cls(bounds, float(numbers["dispersion"]), int(numbers["runs"]), float(numbers["miss"]))
+        dispersion, of_blocks = float(numbers["dispersion"]), float(numbers["block_dispersion"])
+        return cls(bounds, dispersion, of_blocks, int(numbers["runs"]), float(numbers["miss"]))
 
 
 def rate_baseline(
@@ -86,7 +95,8 @@ def rate_baseline(
     k, n, stratum, block = k[asked], n[asked], stratum[asked], block[asked]
     if not n.size:
         return None
-    spread = _dispersion(k, n, stratum, block)
+    by_run, by_block = _dispersion(k, n, stratum, block)
+    spread = max(by_run, by_block)
     labels = np.unique(stratum)
     bounds = {}
     for label in labels.tolist():
@@ -94,7 +104,7 @@ def rate_baseline(
         total, hits = float(n[there].sum()), float(k[there].sum())
         lower, upper = clopper_pearson(hits / spread, total / spread, miss / labels.size)
         bounds[label] = RateBound(hits / total, lower, upper, total)
-    return RateBaseline(bounds, spread, int(n.size), miss)
+    return RateBaseline(bounds, spread, by_block, int(n.size), miss)
 
 
 def clopper_pearson(successes: float, trials: float, miss: float) -> tuple[float, float]:
@@ -104,8 +114,8 @@ def clopper_pearson(successes: float, trials: float, miss: float) -> tuple[float
     return low, high
 
 
-def _dispersion(k: Floats, n: Floats, stratum: NDArray[np.int64], block: NDArray[np.int64]) -> float:
-    """The larger of Pearson's chi^2 / df over runs and over blocks, or 1 where neither is clearly above 1.
+def _dispersion(k: Floats, n: Floats, stratum: NDArray[np.int64], block: NDArray[np.int64]) -> tuple[float, float]:
+    """Pearson's chi^2 / df over runs and over blocks, each 1 where it is not clearly above 1.
 
     Never more than the mean number of answers per block: a block cannot carry less than one answer.
     """
@@ -116,22 +126,23 @@ def _dispersion(k: Floats, n: Floats, stratum: NDArray[np.int64], block: NDArray
     mean, variance = n * expected, n * expected * (1 - expected)
     strata = np.unique(stratum).size
     _, index = np.unique(block, return_inverse=True)
-    by_run = _over_binomial(k - mean, variance, k.size - strata)
+    by_run = _over_binomial(k - mean, variance, k.size - strata, SURE_OF_RUNS)
     blocks = int(index.max()) + 1
-    by_block = _over_binomial(_block_sums(index, k - mean), _block_sums(index, variance), blocks - 1)
-    return float(min(max(by_run, by_block), max(1.0, n.sum() / blocks)))
+    by_block = _over_binomial(_block_sums(index, k - mean), _block_sums(index, variance), blocks - 1, SURE_OF_BLOCKS)
+    most = max(1.0, float(n.sum()) / blocks)
+    return min(by_run, most), min(by_block, most)
 
 
 def _block_sums(index: NDArray[np.int64], values: Floats) -> Floats:
     return np.bincount(index, values).astype(np.float64)
 
 
-def _over_binomial(residuals: Floats, variances: Floats, freedom: int) -> float:
+def _over_binomial(residuals: Floats, variances: Floats, freedom: int, sure: float) -> float:
     known = variances > 1e-12
     if freedom < 2 or not known.any():
         return 1.0
     ratio = float((residuals[known] ** 2 / variances[known]).sum()) / freedom
-    return ratio if ratio > 1 + SURE_OF_CLUSTERING * sqrt(2 / freedom) else 1.0
+    return ratio if ratio > 1 + sure * sqrt(2 / freedom) else 1.0
 
 
 def log_rise(upper: Floats, dispersion: Floats, differing: Floats, answers: Floats) -> Floats:
@@ -144,8 +155,8 @@ def log_rise(upper: Floats, dispersion: Floats, differing: Floats, answers: Floa
     bound = np.clip(upper, 1e-9, 1 - 1e-9)[..., None]
     other = bound + (1 - bound) * np.array(STEPS)
     hits, misses = differing[..., None], (answers - differing)[..., None]
-    logs: Floats = hits * np.log(other / bound) + misses * np.log((1 - other) / (1 - bound))
-    return logs / dispersion[..., None]
+    logs: Floats = (hits * np.log(other / bound) + misses * np.log((1 - other) / (1 - bound))) / dispersion[..., None]
+    return np.where(upper[..., None] < 1, logs, NOTHING)
 
 
 def log_fall(lower: Floats, dispersion: Floats, differing: Floats, answers: Floats) -> Floats:

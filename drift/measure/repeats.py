@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from drift.measure.intervals import Estimate, modified_wilson
 
-Scores: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
+Scores: TypeAlias = Sequence[Sequence[float] | NDArray[np.float64]] | NDArray[np.float64]
 
 
 def case_means(scores: Scores) -> NDArray[np.float64]:

@@ -53,7 +53,9 @@ def start_weighted(previous: Floats, e: Floats, look: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The whole memory of a watched series: four numbers per alternative, stored and resumed exactly.
+    """The whole memory of a watched series: a few numbers per alternative, stored and resumed exactly.
+
+    `weights` of the alternatives, which add up to 1.
 
     `since[j]`: the look before which alternative j's e-CUSUM last had nothing to show, so the change that it argues for
     began with look since[j] + 1.
@@ -64,14 +66,16 @@ class Watch:
     cusum: tuple[float, ...]
     process: tuple[float, ...]
     since: tuple[int, ...]
+    weights: tuple[float, ...]
 
     @classmethod
-    def begin(cls, alternatives: int) -> Watch:
-        """A watch that has seen nothing."""
-        if alternatives < 1:
-            raise ValueError("a watch needs at least one alternative")
-        zeros = (0.0,) * alternatives
-        return cls(0, zeros, zeros, zeros, (0,) * alternatives)
+    def begin(cls, weights: Sequence[float]) -> Watch:
+        """A watch that has seen nothing, with one positive weight per alternative."""
+        if not weights or min(weights) <= 0:
+            raise ValueError("a watch needs at least one alternative, each with a positive weight")
+        zeros = (0.0,) * len(weights)
+        total = sum(weights)
+        return cls(0, zeros, zeros, zeros, (0,) * len(weights), tuple(weight / total for weight in weights))
 
     def look(self, e_values: Sequence[float]) -> Watch:
         """The watch after one more look. A look without comparable answers is no look: do not call this."""
@@ -88,22 +92,23 @@ class Watch:
             tuple(e_cusum(np.array(self.cusum), e).tolist()),
             tuple(start_weighted(np.array(self.process), e, looks).tolist()),
             since,
+            self.weights,
         )
 
     @property
     def evidence(self) -> float:
         """The e-detector over all alternatives; compare with a threshold of `budget.allot`."""
-        return float(np.mean(self.detector))
+        return float(np.dot(self.weights, self.detector))
 
     @property
     def evidence_ever(self) -> float:
         """The e-process over all alternatives and starts, the unused weight kept as cash; alarm at 1/alpha."""
-        return float(np.mean(self.process)) + 1 / (self.looks + 1)
+        return float(np.dot(self.weights, self.process)) + 1 / (self.looks + 1)
 
     @property
     def leading(self) -> int:
         """The alternative that argues best for a change."""
-        return int(np.argmax(self.detector))
+        return int(np.argmax(np.multiply(self.weights, self.detector)))
 
     @property
     def began(self) -> int:
@@ -118,6 +123,7 @@ class Watch:
             "cusum": list(self.cusum),
             "process": list(self.process),
             "since": list(self.since),
+            "weights": list(self.weights),
         }
 
     @classmethod
@@ -128,8 +134,9 @@ class Watch:
             tuple(float(value) for value in numbers["cusum"]),
             tuple(float(value) for value in numbers["process"]),
             tuple(int(value) for value in numbers["since"]),
+            tuple(float(value) for value in numbers["weights"]),
         )
-        lengths = {len(watch.detector), len(watch.cusum), len(watch.process), len(watch.since)}
+        lengths = {len(watch.detector), len(watch.cusum), len(watch.process), len(watch.since), len(watch.weights)}
         if len(lengths) != 1 or not all(isfinite(v) for v in watch.detector + watch.cusum + watch.process):
             raise ValueError(f"not the state of a watch: {dict(numbers)}")
         return watch

@@ -45,8 +45,9 @@ def test_a_rhythm_gives_each_time_of_day_its_own_bound() -> None:
 
 def test_independent_answers_are_rarely_taken_for_clustered_ones_and_clustered_ones_seldom_missed() -> None:
     rng = np.random.default_rng(2)
-    plain = [baseline_of(np.full(336, 0.1), seed).dispersion for seed in range(200)]
-    assert np.mean(np.array(plain) > 1) < 0.06
+    plain = np.array([baseline_of(np.full(336, 0.1), seed).dispersion for seed in range(200)])
+    assert np.mean(plain > 1) < 0.2
+    assert plain.max() < 3
     whole_runs = [rate_baseline(5 * rng.binomial(1, 0.1, 336), np.full(336, 5), QUARTERS, DAYS) for _ in range(50)]
     assert np.median([found.dispersion for found in whole_runs if found]) == pytest.approx(5, abs=0.5)
     rainy = np.repeat(rng.choice([0.02, 0.3], size=14), 24)
@@ -142,7 +143,7 @@ def test_a_sixfold_rise_is_found_within_twelve_hours_in_half_of_the_series() -> 
     delays = []
     for seed in range(60):
         found = baseline_of(np.full(336, 0.05), seed)
-        watch = Watch.begin(4)
+        watch = Watch.begin((1,) * 4)
         for hour in range(200):
             changed = hour >= 60
             e = rise(found, hour % 24 // 6, float(rng.binomial(5, 0.3 if changed else 0.05)), 5)

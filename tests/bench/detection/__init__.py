@@ -1,0 +1,1 @@
+"""The detection benchmark: simulated endpoints, rules that watch them, and the report."""
