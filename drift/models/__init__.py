@@ -1,11 +1,14 @@
 """What is stored. One module per subject."""
 
+from drift.models.audit import AuditEntry
 from drift.models.baseline import Baseline, SeriesWatch
 from drift.models.channel import Channel, Delivery, DeliveryAttempt
 from drift.models.drill import Drill
 from drift.models.endpoint import Capability, Endpoint, EndpointCheck, Traffic
 from drift.models.finding import Finding
 from drift.models.incident import Event, Incident
+from drift.models.invitation import Invitation, StatusLink
+from drift.models.observation import ObservedBucket, ObservedPrompt
 from drift.models.reading import Reading
 from drift.models.rollup import CanaryBucket, SeriesBucket, Span
 from drift.models.run import Run
@@ -15,9 +18,12 @@ from drift.models.service import Heartbeat
 from drift.models.silence import AlertRules, Silence
 from drift.models.suite import Canary, Suite, SuiteCanary
 from drift.models.team import Membership, Role, Team, User
+from drift.models.token import ApiToken, IdempotentAnswer
 
 __all__ = [
     "AlertRules",
+    "ApiToken",
+    "AuditEntry",
     "Baseline",
     "Canary",
     "CanaryBucket",
@@ -31,10 +37,14 @@ __all__ = [
     "Event",
     "Finding",
     "Heartbeat",
+    "IdempotentAnswer",
     "Identity",
     "Incident",
+    "Invitation",
     "Membership",
     "Monitor",
+    "ObservedBucket",
+    "ObservedPrompt",
     "Output",
     "Reading",
     "Role",
@@ -45,6 +55,7 @@ __all__ = [
     "SeriesWatch",
     "Silence",
     "Span",
+    "StatusLink",
     "Suite",
     "SuiteCanary",
     "Team",

@@ -27,6 +27,8 @@ class Identity(models.Model):
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
     samples_count = models.PositiveBigIntegerField(default=0)
+    observed_count = models.PositiveBigIntegerField(default=0, help_text="Answers that production reported")
+    observed_at = models.DateTimeField(null=True, help_text="When production last reported it")
 
     class Meta:
         verbose_name_plural = "identities"
