@@ -26,7 +26,7 @@ def refresh(series: Series, now: datetime) -> Reading:
     counts = [list(outputs.values()) for outputs in pooled.values()]
     estimate = divergence(counts)
     pairs = [pair_counts(each) for each in counts]
-    lengths, tokens_known = _agreement_lengths(pooled)
+    lengths, tokens_known = pooled_lengths(pooled)
     limit = horizon(lengths, np.random.default_rng(series.pk))
     groups = sum(total.groups for total in totals)
     latencies = total_of(total.latency for total in totals)
@@ -70,7 +70,7 @@ def tokens_of(output: Output) -> tuple[list[bytes], bool]:
     return [joined[start:end] for start, end in zip(starts, output.token_ends, strict=True)], True
 
 
-def _agreement_lengths(pooled: dict[int, dict[int, int]]) -> tuple[list[AgreementLengths], bool]:
+def pooled_lengths(pooled: dict[int, dict[int, int]]) -> tuple[list[AgreementLengths], bool]:
     """Agreement lengths per canary, and whether every position in them is a real token."""
     kept = {
         canary: dict(sorted(counts.items(), key=lambda item: -item[1])[:OUTPUTS_PER_CANARY])

@@ -16,6 +16,7 @@ from django.db.models import F
 from drift import readings, rollups
 from drift.answers import COMPARABLE, Decoded, Exchange, IdentityFacts, Outcome
 from drift.display import visible, visible_json
+from drift.findings.apply import after_run
 from drift.measure.agreement import whitespace_normalised
 from drift.models import Heartbeat, Identity, Output, Run, Sample, Series
 from drift.partitions import ensure_sample_partition
@@ -45,7 +46,7 @@ def record_run(run: Run, claim: UUID, answers: Sequence[Answer], now: datetime) 
             return False
         if held.series_id is None:
             raise ValueError(f"run {held.pk} has no series: start it with runs.claim")
-        series = Series.objects.select_for_update().get(pk=held.series_id)
+        series = Series.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=held.series_id)
         ensure_sample_partition(held.scheduled_for)
         samples = _store_samples(held, series, answers)
         rollups.add_run(series, held, samples)
@@ -58,6 +59,7 @@ def record_run(run: Run, claim: UUID, answers: Sequence[Answer], now: datetime) 
         held.problem = _problem(samples) if samples and not held.samples_comparable else ""
         held.save()
         readings.refresh(series, now)
+        after_run(held, series, samples, [answer.decoded for answer in answers], now)
         Heartbeat.objects.update_or_create(part="run", defaults={"beat_at": now, "detail": {"run": held.pk}})
     return True
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from drift.findings.evidence import Departure, Found
 from drift.findings.kinds import Kind
-from drift.findings.tracker import Tracker
+from drift.findings.tracker import Run, Tracker
 from drift.measure import ranks
 from drift.measure.sequential import Watch
 
@@ -42,13 +42,13 @@ class Answers:
         recent = tuple((float(a), float(b), float(c)) for a, b, c in numbers["recent"])
         return cls(Tracker.from_numbers(numbers["raw"]), float(numbers["normalised"]), recent)
 
-    def look(self, at: datetime, run: Departure) -> Answers:
+    def look(self, at: datetime, run: Departure, tie: float) -> Answers:
         recent = (*self.recent, (run.differing, run.differing_normalised, run.answers))[-RECENT:]
-        return replace(self, raw=self.raw.look(at, run.differing, run.answers), recent=recent)
+        return replace(self, raw=self.raw.look(Run(at, run.differing, run.answers), tie), recent=recent)
 
     def moved(self, threshold: float) -> Found | None:
         """SILENT_CHANGE or FORMATTING once the evidence reaches the threshold."""
-        if self.raw.watch.evidence < threshold:
+        if self.raw.evidence < threshold:
             return None
         rise, normalised_rise, rate = self._recent_rise()
         only_space = rise > 0 and normalised_rise < FORMATTING_LEFT * rise
@@ -56,12 +56,12 @@ class Answers:
             Kind.FORMATTING if only_space else Kind.SILENT_CHANGE,
             self.raw.changed_since,
             self.raw.chance,
-            {"before": self.raw.rate, "after": rate, "looks": self.raw.watch.looks},
+            {"before": self.raw.rate, "after": rate, "looks": self.raw.looks},
         )
 
     def _recent_rise(self) -> tuple[float, float, float]:
         """How far the latest runs are above the datum, raw and evened out, and their share of differing answers."""
-        latest = self.recent[-max(1, min(3, self.raw.watch.looks)) :]
+        latest = self.recent[-max(1, min(3, self.raw.looks)) :]
         answers = sum(n for _, _, n in latest) or 1.0
         raw = sum(k for k, _, _ in latest) / answers
         normalised = sum(k for _, k, _ in latest) / answers
@@ -122,6 +122,6 @@ class Logprobs:
 
 def mix_moved(mix: Tracker, main: str, threshold: float) -> Found | None:
     """MIX_SHIFT once the share of the commonest name has left its datum."""
-    if mix.watch.evidence < threshold:
+    if mix.evidence < threshold:
         return None
     return Found(Kind.MIX_SHIFT, mix.changed_since, mix.chance, {"main": main, "before": mix.rate})

@@ -17,7 +17,7 @@ from drift.findings.evidence import Evidence, Found, Limits
 from drift.findings.identity_rules import Identities
 from drift.findings.kinds import Kind
 from drift.findings.service_rules import MOSTLY, Service
-from drift.findings.tracker import Tracker
+from drift.findings.tracker import Run, Tracker
 from drift.measure.identity import IdentityKind
 
 SURE = 0.001  # chance below which answers are said to have moved with a name
@@ -97,13 +97,13 @@ def judge(state: State, run: Evidence, limits: Limits) -> Judgement:
     state = _looked(state, run)
     confirmed = of_count + tuple(each for each in seen.found if each.kind.voids)
     if confirmed:
-        return _changed(state, found + of_count + seen.found, limits)
+        return _changed(state, found + of_count + seen.found)
     found += seen.found
 
     moved = state.answers.moved(limits.answers) if state.answers else None
     if moved and (named := identity_rules.changed(state.identities, run.at, sure=True)) and named.kind.voids:
         state = replace(state, identities=identity_rules.renewed(state.identities))
-        return _changed(state, (*found, named), limits)
+        return _changed(state, (*found, named))
     shifted = mix_moved(state.mix, state.mix_main, limits.mix) if state.mix else None
     if shifted:
         now = run.names.get(state.mix_main, 0) / max(1, sum(run.names.values()))
@@ -118,7 +118,7 @@ def judge(state: State, run: Evidence, limits: Limits) -> Judgement:
         extra = True
     if any(each.kind in (Kind.VANISHED, Kind.FINGERPRINT_KEY) for each in found):
         state = replace(state, mix=None)
-    state = _grown(state, run)
+    state = _grown(state, run, limits.miss)
     if state.collected is not None and run.comparable >= MOSTLY * run.answers:
         state = replace(state, collected=state.collected + 1)
     ready = state.collected is not None and state.collected >= state.wanted and not state.identities.taken_over
@@ -137,7 +137,7 @@ def with_datum(
     main = state.identities.main
     mix = None
     if main is not None and len(state.identities.known) > 1 and state.identities.kind == IdentityKind.STABLE_SET:
-        runs = [(at, float(names.get(main, 0)), float(sum(names.values()))) for at, names in mix_runs]
+        runs = [Run(at, float(names.get(main, 0)), float(sum(names.values()))) for at, names in mix_runs]
         mix = Tracker.begin(runs, limits.miss)
     return replace(
         state,
@@ -164,17 +164,16 @@ def watching(state: State) -> str:
 
 def _looked(state: State, run: Evidence) -> State:
     if state.answers and run.departure:
-        state = replace(state, answers=state.answers.look(run.at, run.departure))
+        state = replace(state, answers=state.answers.look(run.at, run.departure, run.tie))
     if state.logprobs and run.logprob_distance is not None:
         state = replace(state, logprobs=state.logprobs.look(run.at, run.logprob_distance, run.tie))
     if state.mix:
-        known = {key: n for key, n in run.names.items() if key in state.identities.known}
-        mix = state.mix.look(run.at, float(known.get(state.mix_main, 0)), float(sum(known.values())))
-        state = replace(state, mix=mix)
+        # ties of the mix are drawn apart from those of the answers
+        state = replace(state, mix=state.mix.look(_mix_of(state, run), run.tie * 7919 % 1))
     return state
 
 
-def _changed(state: State, found: tuple[Found, ...], limits: Limits) -> Judgement:
+def _changed(state: State, found: tuple[Found, ...]) -> Judgement:
     """A confirmed change: whether the answers moved with it, as far as they say so already."""
     extra: tuple[Found, ...] = ()
     if state.answers and state.answers.raw.chance <= SURE:
@@ -182,18 +181,23 @@ def _changed(state: State, found: tuple[Found, ...], limits: Limits) -> Judgemen
         if moved is not None:
             facts = {**moved.facts, "formatting": moved.kind is Kind.FORMATTING}
             extra = (Found(Kind.BEHAVIOURAL, moved.began, moved.chance, facts),)
-    return Judgement(begun_anew(state, collected=len(state.identities.since)), found + extra, extra=True)
+    named = any(each.kind.voids and each.kind is not Kind.PROMPT_TOKENS for each in found)
+    return Judgement(begun_anew(state, collected=state.identities.runs if named else 2), found + extra, extra=True)
 
 
-def _grown(state: State, run: Evidence) -> State:
+def _grown(state: State, run: Evidence, miss: float) -> State:
     """The datum with a calm run, while it still grows."""
     if state.identities.since or not run.departure:
         return state
     if state.answers:
-        raw = state.answers.raw.grow(run.at, run.departure.differing, run.departure.answers)
-        state = replace(state, answers=replace(state.answers, raw=raw))
+        grown = state.answers.raw.grow(Run(run.at, run.departure.differing, run.departure.answers), miss)
+        state = replace(state, answers=replace(state.answers, raw=grown))
     if state.mix:
-        names = {key: n for key, n in run.names.items() if key in state.identities.known}
-        grown = state.mix.grow(run.at, float(names.get(state.mix_main, 0)), float(sum(names.values())))
-        state = replace(state, mix=grown)
+        state = replace(state, mix=state.mix.grow(_mix_of(state, run), miss))
     return state
+
+
+def _mix_of(state: State, run: Evidence) -> Run:
+    """How many of the answers with a known name bear the commonest one."""
+    known = {key: n for key, n in run.names.items() if key in state.identities.known}
+    return Run(run.at, float(known.get(state.mix_main, 0)), float(sum(known.values())))

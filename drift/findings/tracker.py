@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from drift.measure.rates import RateBaseline, RateBound, fall, rate_baseline, rise
-from drift.measure.sequential import Watch
+from drift.measure import shares
+from drift.measure.ranks import EXPONENTS
+from drift.measure.rates import RateBound, fall, rate_baseline, rise
+from drift.measure.shares import WEIGHTS, ShareWatch
 
-ALTERNATIVES = 8  # four steps up and four down
 GROWS = timedelta(hours=24)  # every quarter of the day belongs to the datum before it is closed
 ENOUGH_HOURS = 3
 ALLOWANCE = 0.05
+
+
+class Run(NamedTuple):
+    """Of `answers` answers in the slot, `differing` differ from the reference."""
+
+    at: datetime
+    differing: float
+    answers: float
 
 
 def stratum_of(at: datetime) -> int:
@@ -22,143 +32,136 @@ def stratum_of(at: datetime) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
-    """The sums of one UTC hour of the datum."""
-
-    at: int  # hours since 1970
-    differing: float
-    answers: float
-
-    @property
-    def stratum(self) -> int:
-        return self.at % 24 // 6
-
-    @property
-    def day(self) -> int:
-        return self.at // 24
-
-
-def hour_of(at: datetime) -> int:
-    return int(at.timestamp()) // 3600
-
-
-@dataclass(frozen=True, slots=True)
 class Tracker:
-    """`began`: when the datum's first run was; it grows by every calm run until `GROWS` after that.
+    """`runs` of the datum, kept while it grows: by every calm run until `GROWS` after `began`.
 
     A quarter of the day of which it holds less than three hours is given an allowance for the rhythm: twice the rate
     of what is held and five points more. A first baseline of one hour therefore misses small changes at first.
     """
 
     began: datetime
-    hours: tuple[Hour, ...]
-    datum: RateBaseline
-    miss: float
-    watch: Watch
+    runs: tuple[Run, ...]
+    rate: float
+    hours: Mapping[int, int]
+    share: ShareWatch
+    pooled: RateBound
     since: tuple[datetime, ...]  # per alternative: the slot its evidence has been rising from
 
     @classmethod
-    def begin(cls, runs: Sequence[tuple[datetime, float, float]], miss: float) -> Tracker | None:
-        """From the datum's runs as (slot, differing, answers). None without an answer."""
-        hours: tuple[Hour, ...] = ()
-        for at, differing, answers in runs:
-            hours = _added(hours, at, differing, answers)
-        datum = _datum(hours, miss)
-        if datum is None:
+    def begin(cls, runs: Sequence[Run], miss: float) -> Tracker | None:
+        """From the datum's runs. None without an answer."""
+        share, pooled = _watch(runs, miss)
+        if share is None or pooled is None:
             return None
-        began = min(at for at, _, _ in runs)
-        return cls(began, hours, datum, miss, Watch.begin(ALTERNATIVES), (began,) * ALTERNATIVES)
+        began = min(run.at for run in runs)
+        since = (began,) * len(WEIGHTS)
+        return cls(began, tuple(runs), _rate(runs), _hours(runs), share, pooled, since)._closed(max(r.at for r in runs))
 
-    def look(self, at: datetime, differing: float, answers: float) -> Tracker:
+    def look(self, run: Run, tie: float) -> Tracker:
         """After one more run. A run without answers is no look."""
-        if answers <= 0:
+        if run.answers <= 0:
             return self
-        # outputs repeat over canaries, so sums of shares can leave [0, answers] by rounding only
-        differing = min(max(differing, 0.0), answers)
-        datum = self._usable(stratum_of(at))
-        up = rise(datum, stratum_of(at), differing, answers)
-        down = fall(datum, stratum_of(at), differing, answers)
-        if up is None or down is None:
-            return self
-        watch = self.watch.look(up + down)
-        since = tuple(at if new == self.watch.looks else old for new, old in zip(watch.since, self.since, strict=True))
-        return replace(self, watch=watch, since=since)
+        run = _sane(run)
+        stratum = stratum_of(run.at)
+        if self.hours.get(stratum, 0) >= ENOUGH_HOURS:
+            after = self.share.look(stratum, run.differing, run.answers, tie)
+        else:
+            after = self._look_with_allowance(stratum, run)
+        before = self.share.watch.since
+        since = tuple(
+            run.at if new != old else at for new, old, at in zip(after.watch.since, before, self.since, strict=True)
+        )
+        return replace(self, share=after, since=since)
 
-    def grow(self, at: datetime, differing: float, answers: float) -> Tracker:
+    def grow(self, run: Run, miss: float) -> Tracker:
         """The datum with this run, while it still grows."""
-        if answers <= 0 or at - self.began >= GROWS:
+        if run.answers <= 0 or not self.runs:
             return self
-        hours = _added(self.hours, at, min(max(differing, 0.0), answers), answers)
-        if len(hours) == len(self.hours):
-            return replace(self, hours=hours)
-        # a new hour has begun: what came before is complete
-        datum = _datum(self.hours, self.miss) or self.datum
-        return replace(self, hours=hours, datum=datum)
+        ended = run.at.replace(minute=0, second=0, microsecond=0)
+        new_hour = self.runs[-1].at < ended
+        after = self
+        if new_hour:  # what came before is complete
+            share, pooled = _watch(self.runs, miss)
+            if share is not None and pooled is not None:
+                share = ShareWatch(share.baseline, share.tallies, self.share.watch)
+                after = replace(self, share=share, pooled=pooled, hours=_hours(self.runs), rate=_rate(self.runs))
+        return replace(after, runs=(*after.runs, _sane(run)))._closed(run.at)
 
-    def _usable(self, stratum: int) -> RateBaseline:
-        """The datum, with an allowance in the place of a quarter of the day of which it holds too little."""
-        held = sum(1 for hour in self.hours if hour.stratum == stratum)
-        if held >= ENOUGH_HOURS and stratum in self.datum.bounds:
-            return self.datum
-        pooled = _datum(self.hours, self.miss, strata=False) or self.datum
-        bound = next(iter(pooled.bounds.values()))
-        low, high = max(0.0, bound.lower / 2 - ALLOWANCE), min(0.98, 2 * bound.upper + ALLOWANCE)
-        return replace(pooled, bounds={stratum: RateBound(bound.value, low, high, bound.answers)})
+    def _closed(self, at: datetime) -> Tracker:
+        return self if at - self.began < GROWS else replace(self, runs=())
+
+    def _look_with_allowance(self, stratum: int, run: Run) -> ShareWatch:
+        low, high = max(0.0, self.pooled.lower / 2 - ALLOWANCE), min(0.98, 2 * self.pooled.upper + ALLOWANCE)
+        wide = RateBound(self.pooled.value, low, high, self.pooled.answers)
+        baseline = replace(self.share.baseline, bounds={stratum: wide})
+        above, below = (side(baseline, stratum, run.differing, run.answers) for side in (rise, fall))
+        if above is None or below is None:
+            return self.share
+        no_ranks = (1.0,) * (2 * len(EXPONENTS))
+        return replace(self.share, watch=self.share.watch.look((*no_ranks, *above, *below)))
 
     @property
-    def rate(self) -> float:
-        """The datum's share over all hours."""
-        answers = sum(hour.answers for hour in self.hours)
-        return sum(hour.differing for hour in self.hours) / answers if answers else 0.0
+    def evidence(self) -> float:
+        return self.share.evidence
+
+    @property
+    def looks(self) -> int:
+        return self.share.watch.looks
 
     @property
     def changed_since(self) -> datetime:
         """The slot from which the leading alternative argues."""
-        return self.since[self.watch.leading]
+        return self.since[self.share.watch.leading]
 
     @property
     def chance(self) -> float:
         """Chance that so much evidence ever comes up although nothing changed, at most."""
-        return min(1.0, 1 / max(self.watch.evidence_ever, 1e-300))
-
-    def restarted(self) -> Tracker:
-        return replace(self, watch=Watch.begin(ALTERNATIVES))
+        return min(1.0, 1 / max(self.share.watch.evidence_ever, 1e-300))
 
     def to_numbers(self) -> dict[str, Any]:
         return {
             "began": self.began.isoformat(),
-            "hours": [[h.at, h.differing, h.answers] for h in self.hours],
-            "datum": self.datum.to_numbers(),
-            "miss": self.miss,
-            "watch": self.watch.to_numbers(),
+            "runs": [[int(run.at.timestamp()), round(run.differing, 4), run.answers] for run in self.runs],
+            "rate": self.rate,
+            "hours": {str(stratum): hours for stratum, hours in self.hours.items()},
+            "share": self.share.to_numbers(),
+            "pooled": [self.pooled.value, self.pooled.lower, self.pooled.upper, self.pooled.answers],
             "since": [at.isoformat() for at in self.since],
         }
 
     @classmethod
     def from_numbers(cls, numbers: Mapping[str, Any]) -> Tracker:
+        began = datetime.fromisoformat(numbers["began"])
         return cls(
-            datetime.fromisoformat(numbers["began"]),
-            tuple(Hour(int(at), float(k), float(n)) for at, k, n in numbers["hours"]),
-            RateBaseline.from_numbers(numbers["datum"]),
-            float(numbers["miss"]),
-            Watch.from_numbers(numbers["watch"]),
+            began,
+            tuple(Run(datetime.fromtimestamp(at, began.tzinfo), float(k), float(n)) for at, k, n in numbers["runs"]),
+            float(numbers["rate"]),
+            {int(stratum): int(hours) for stratum, hours in numbers["hours"].items()},
+            ShareWatch.from_numbers(numbers["share"]),
+            RateBound(*(float(x) for x in numbers["pooled"])),
             tuple(datetime.fromisoformat(at) for at in numbers["since"]),
         )
 
 
-def _added(hours: tuple[Hour, ...], at: datetime, differing: float, answers: float) -> tuple[Hour, ...]:
-    label = hour_of(at)
-    if hours and hours[-1].at == label:
-        last = hours[-1]
-        return (*hours[:-1], Hour(label, last.differing + differing, last.answers + answers))
-    return (*hours, Hour(label, differing, answers))
+def _sane(run: Run) -> Run:
+    """Sums of shares can leave [0, answers] by rounding only."""
+    return Run(run.at.replace(microsecond=0), round(min(max(run.differing, 0.0), run.answers), 4), run.answers)
 
 
-def _datum(hours: Sequence[Hour], miss: float, strata: bool = True) -> RateBaseline | None:
-    return rate_baseline(
-        [hour.differing for hour in hours],
-        [hour.answers for hour in hours],
-        [hour.stratum if strata else 0 for hour in hours],
-        [hour.day for hour in hours],
-        miss,
-    )
+def _watch(runs: Sequence[Run], miss: float) -> tuple[ShareWatch | None, RateBound | None]:
+    """The watch by quarters of the day, and the bound over all of them together."""
+    k, n = [run.differing for run in runs], [run.answers for run in runs]
+    days = [run.at.toordinal() for run in runs]
+    pooled = rate_baseline(k, n, [0] * len(runs), days, miss)
+    share = shares.begin(k, n, [stratum_of(run.at) for run in runs], days, miss)
+    return share, pooled.bounds[0] if pooled else None
+
+
+def _rate(runs: Sequence[Run]) -> float:
+    answers = sum(run.answers for run in runs)
+    return sum(run.differing for run in runs) / answers if answers else 0.0
+
+
+def _hours(runs: Sequence[Run]) -> dict[int, int]:
+    """How many hours of each quarter of the day the datum holds."""
+    return dict(Counter(stratum for stratum, _ in {(stratum_of(r.at), (r.at.date(), r.at.hour)) for r in runs}))

@@ -1,0 +1,341 @@
+"""Who is told what, when. Every message is a row before it is sent: the row is outbox, history and proof.
+
+Written in the transaction that made the finding. A delivery is due a few seconds later, so that findings about the same
+cause within that time are one message; what it says is rendered when it is first claimed, and kept for every repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from drift import feed, silences
+from drift.findings.kinds import Kind, Severity
+from drift.models import AlertRules, Channel, Delivery, DeliveryAttempt, Event, Incident, Team
+
+GATHER = timedelta(seconds=10)  # findings about one cause within this are one message
+LEASE = timedelta(seconds=90)  # beyond any transport's deadline; a dead notifier's delivery is taken over after this
+REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
+FIRST_WAIT = timedelta(seconds=15)
+LONGEST_WAIT = timedelta(hours=1)
+GIVES_UP_AFTER = timedelta(hours=24)
+REMINDS_AT_MOST = 14
+REMEMBERS = timedelta(days=7)
+SUMMARY_DAY, SUMMARY_HOUR = 0, 8  # Monday, 08:00 in the channel's zone
+
+
+def raise_for(incident: Incident, now: datetime) -> list[Delivery]:
+    """The deliveries that an incident as it is now asks for: its alert, or an update where it grew since."""
+    endpoints = list(incident.endpoints.all())
+    if incident.state == Incident.State.RESOLVED or silences.over_all(endpoints, now):
+        return []
+    scope = _scope(incident)
+    if incident.alerted_at is None:
+        kind, ordinal = Delivery.Kind.ALERT, ""
+        incident.alerted_at = now
+    elif _grew(incident, scope):
+        kind, ordinal = Delivery.Kind.UPDATE, str(incident.deliveries.filter(kind=Delivery.Kind.UPDATE).count())
+    else:
+        return []
+    incident.alerted_scope = scope
+    incident.save(update_fields=["alerted_at", "alerted_scope"])
+    made = []
+    for channel in channels_for(incident):
+        if kind == Delivery.Kind.UPDATE and _still_to_be_said(channel, incident):
+            continue
+        made.append(_write(channel, incident, kind, ordinal, now))
+    if made and kind == Delivery.Kind.ALERT:
+        names = ", ".join(delivery.channel.name for delivery in made)
+        feed.note_team(incident.team_id, Event.Kind.ALERTED, f"{incident.title}. Told: {names}", now, incident=incident)
+    return made
+
+
+def tell_resolved(incident: Incident, now: datetime) -> list[Delivery]:
+    """Tells the channels that were told of it."""
+    told = Channel.objects.filter(
+        deliveries__incident=incident, deliveries__kind=Delivery.Kind.ALERT, disabled_at=None
+    ).distinct()
+    number = str(incident.deliveries.filter(kind=Delivery.Kind.RESOLVED).count())
+    return [_write(channel, incident, Delivery.Kind.RESOLVED, number, now) for channel in told]
+
+
+def catch_up(now: datetime) -> int:
+    """Raises what was silenced when it was found and is silenced no more. Returns how many incidents."""
+    waiting = Incident.objects.filter(
+        alerted_at=None, state__in=[Incident.State.OPEN], opened_at__gt=now - REMEMBERS
+    ).order_by("pk")
+    number = 0
+    with transaction.atomic():
+        for incident in waiting.select_for_update(skip_locked=True, of=("self",))[:50]:
+            raise_for(incident, now)
+            number += incident.alerted_at is not None
+    return number
+
+
+def remind(now: datetime) -> int:
+    """Reminders that say 'still', for what stays open and that nobody acknowledged. Returns how many incidents."""
+    number = 0
+    rules = {rule.team_id: rule.reminder_hours for rule in AlertRules.objects.all()}
+    usual = AlertRules._meta.get_field("reminder_hours").default
+    due = Incident.objects.filter(
+        state=Incident.State.OPEN, alerted_at__isnull=False, alerted_at__lt=now - timedelta(hours=1)
+    )
+    with transaction.atomic():
+        for incident in due.select_for_update(skip_locked=True, of=("self",)):
+            hours = rules.get(incident.team_id, usual)
+            last = incident.reminded_at or incident.alerted_at
+            if not hours or last is None or now - last < timedelta(hours=hours):
+                continue
+            said = incident.deliveries.filter(kind=Delivery.Kind.REMINDER).values("ordinal").distinct().count()
+            if said >= REMINDS_AT_MOST or silences.over_all(incident.endpoints.all(), now):
+                continue
+            incident.reminded_at = now
+            incident.save(update_fields=["reminded_at"])
+            told = [
+                _write(channel, incident, Delivery.Kind.REMINDER, str(said), now) for channel in channels_for(incident)
+            ]
+            if told:
+                feed.note_team(
+                    incident.team_id, Event.Kind.REMINDED, f"Still open: {incident.title}", now, incident=incident
+                )
+            number += bool(told)
+    return number
+
+
+def summarise(now: datetime) -> int:
+    """Writes the weekly summaries that are due, one per channel and week. Returns how many."""
+    number = 0
+    for channel in Channel.objects.filter(weekly_summary=True, disabled_at=None):
+        there = now.astimezone(ZoneInfo(channel.time_zone))
+        if there.weekday() != SUMMARY_DAY or there.hour < SUMMARY_HOUR:
+            continue
+        year, week, _ = there.isocalendar()
+        _, made = Delivery.objects.get_or_create(
+            channel=channel,
+            incident=None,
+            kind=Delivery.Kind.SUMMARY,
+            ordinal=f"{year}-W{week:02}",
+            defaults={"created_at": now, "due_at": now},
+        )
+        number += made
+    return number
+
+
+def write_test(channel: Channel, now: datetime) -> Delivery:
+    """A test message, also for a disabled channel: it is how a repaired one is tried."""
+    return Delivery.objects.create(
+        channel=channel, kind=Delivery.Kind.TEST, ordinal=uuid4().hex, created_at=now, due_at=now
+    )
+
+
+def channels_for(incident: Incident) -> list[Channel]:
+    """The team's channels that want this severity, and one of these providers and tags."""
+    endpoints = list(incident.endpoints.all())
+    providers = {endpoint.provider.casefold() for endpoint in endpoints} | {incident.provider.casefold()}
+    tags = {tag for endpoint in endpoints for tag in endpoint.tags}
+    return [
+        channel
+        for channel in Channel.objects.filter(team=incident.team_id, disabled_at=None).order_by("pk")
+        if Severity(channel.least_severity).rank <= Severity(incident.severity).rank
+        and (not channel.providers or providers & {name.casefold() for name in channel.providers})
+        and (not channel.tags or tags & set(channel.tags))
+    ]
+
+
+def quiet_until(channel: Channel, severity: str, now: datetime) -> datetime | None:
+    """When the channel's quiet hours end, if they hold now for this severity."""
+    if channel.quiet_from is None or channel.quiet_to is None or channel.quiet_from == channel.quiet_to:
+        return None
+    if channel.severe_breaks_quiet and severity == Severity.HIGH:
+        return None
+    there = now.astimezone(ZoneInfo(channel.time_zone))
+    clock = there.time().replace(tzinfo=None)
+    over_midnight = channel.quiet_from > channel.quiet_to
+    within = (
+        clock >= channel.quiet_from or clock < channel.quiet_to
+        if over_midnight
+        else channel.quiet_from <= clock < channel.quiet_to
+    )
+    if not within:
+        return None
+    ends = datetime.combine(there.date(), channel.quiet_to, there.tzinfo)
+    return ends if ends > there else ends + timedelta(days=1)
+
+
+def deliveries_to_publish(now: datetime, limit: int = 200) -> list[int]:
+    """Ids of deliveries that are due and were not handed to a notifier lately; marks them as handed over."""
+    with transaction.atomic():
+        ids = list(
+            Delivery.objects.select_for_update(skip_locked=True)
+            .filter(state=Delivery.State.DUE, due_at__lte=now)
+            .filter(Q(published_at__isnull=True) | Q(published_at__lt=now - REPUBLISH_AFTER))
+            .order_by("due_at")
+            .values_list("pk", flat=True)[:limit]
+        )
+        Delivery.objects.filter(pk__in=ids).update(published_at=now)
+    return ids
+
+
+def claim(delivery_id: int, now: datetime) -> tuple[Delivery, UUID] | None:
+    """Takes a due delivery for this notifier: one conditional UPDATE. None if another has it or it is not due."""
+    token = uuid4()
+    taken = Delivery.objects.filter(pk=delivery_id, state=Delivery.State.DUE, due_at__lte=now).update(
+        state=Delivery.State.SENDING,
+        claim=token,
+        lease_until=now + LEASE,
+        attempts_count=F("attempts_count") + 1,
+    )
+    if not taken:
+        return None
+    return Delivery.objects.select_related("channel__team", "incident", "fallback_for__channel").get(
+        pk=delivery_id
+    ), token
+
+
+def keep_message(delivery: Delivery, message: dict[str, Any]) -> None:
+    """Stores what the delivery says, so that every repeat says the same."""
+    delivery.message = message
+    Delivery.objects.filter(pk=delivery.pk).update(message=message)
+
+
+def note_sent(delivery: Delivery, token: UUID, started: datetime, now: datetime) -> bool:
+    """The delivery went out. False if it was taken over in between: it was sent twice, with one key."""
+    with transaction.atomic():
+        DeliveryAttempt.objects.create(delivery=delivery, started_at=started, ended_at=now, ok=True)
+        Channel.objects.filter(pk=delivery.channel_id).update(last_sent_at=now, last_error="")
+        return bool(
+            Delivery.objects.filter(pk=delivery.pk, claim=token, state=Delivery.State.SENDING).update(
+                state=Delivery.State.SENT, sent_at=now, claim=None, lease_until=None, problem=""
+            )
+        )
+
+
+def note_failure(delivery: Delivery, token: UUID, started: datetime, now: datetime, why: str, permanent: bool) -> None:
+    """An attempt failed: tried again later, or, where the refusal is for good, the channel is disabled.
+
+    What a disabled channel had still to say goes to the team's other channels.
+    """
+    why = why[:400]
+    with transaction.atomic():
+        DeliveryAttempt.objects.create(
+            delivery=delivery, started_at=started, ended_at=now, ok=False, permanent=permanent, detail=why
+        )
+        Channel.objects.filter(pk=delivery.channel_id).update(last_error=why)
+        held = Delivery.objects.filter(pk=delivery.pk, claim=token, state=Delivery.State.SENDING)
+        give_up = permanent or now - delivery.created_at > GIVES_UP_AFTER
+        if not give_up:
+            held.update(
+                state=Delivery.State.DUE, claim=None, lease_until=None, due_at=now + wait_after(delivery), problem=why
+            )
+            return
+        if held.update(state=Delivery.State.FAILED, claim=None, lease_until=None, problem=why):
+            if permanent and delivery.kind != Delivery.Kind.TEST:
+                disable(delivery.channel, why, now)
+            if delivery.kind != Delivery.Kind.TEST:
+                _fall_back(delivery, now)
+
+
+def wait_after(delivery: Delivery) -> timedelta:
+    """15 s, 30 s, 1 min ... up to an hour."""
+    doublings = min(max(0, delivery.attempts_count - 1), 12)
+    return min(FIRST_WAIT * 2**doublings, LONGEST_WAIT)
+
+
+def disable(channel: Channel, why: str, now: datetime) -> None:
+    """Stops using a channel, with the reason in sight; what waited for it goes elsewhere."""
+    if not Channel.objects.filter(pk=channel.pk, disabled_at=None).update(
+        disabled_at=now, disabled_why=why or "by hand"
+    ):
+        return
+    feed.note_team(channel.team_id, Event.Kind.CHANNEL, f"Channel {channel.name} is disabled: {why}", now)
+    for delivery in channel.deliveries.filter(state=Delivery.State.DUE).exclude(kind=Delivery.Kind.TEST):
+        closed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE).update(
+            state=Delivery.State.FAILED, problem="its channel was disabled"
+        )
+        if closed:
+            _fall_back(delivery, now)
+
+
+def enable(channel: Channel, now: datetime) -> None:
+    Channel.objects.filter(pk=channel.pk).update(disabled_at=None, disabled_why="", last_error="")
+    feed.note_team(channel.team_id, Event.Kind.CHANNEL, f"Channel {channel.name} is in use again", now)
+
+
+def reap(now: datetime) -> int:
+    """Puts deliveries whose notifier is gone back; they may be sent twice, with the same key. Returns how many."""
+    return Delivery.objects.filter(state=Delivery.State.SENDING, lease_until__lt=now).update(
+        state=Delivery.State.DUE, claim=None, lease_until=None, published_at=None
+    )
+
+
+def without_a_channel(team: Team) -> bool:
+    """Whether an alert would reach nobody."""
+    return not Channel.objects.filter(team=team, disabled_at=None).exists()
+
+
+def _write(channel: Channel, incident: Incident, kind: str, ordinal: str, now: datetime) -> Delivery:
+    due = quiet_until(channel, incident.severity, now) or now + GATHER
+    delivery, _ = Delivery.objects.get_or_create(
+        channel=channel,
+        incident=incident,
+        kind=kind,
+        ordinal=ordinal,
+        defaults={"created_at": now, "due_at": due},
+    )
+    return delivery
+
+
+def _fall_back(delivery: Delivery, now: datetime) -> None:
+    """The same message to every other channel of the team that was not given this one."""
+    if delivery.incident is None:
+        return
+    others: Iterable[Channel] = Channel.objects.filter(team=delivery.channel.team_id, disabled_at=None).exclude(
+        pk=delivery.channel_id
+    )
+    for channel in others:
+        known = Delivery.objects.filter(
+            channel=channel, incident=delivery.incident, kind=delivery.kind, ordinal=delivery.ordinal
+        )
+        if not known.exists():
+            Delivery.objects.get_or_create(
+                channel=channel,
+                incident=delivery.incident,
+                kind=delivery.kind,
+                ordinal=delivery.ordinal,
+                defaults={"created_at": now, "due_at": now, "fallback_for": delivery},
+            )
+
+
+def _still_to_be_said(channel: Channel, incident: Incident) -> bool:
+    """Whether a message about it waits that will be rendered later and so say everything."""
+    return channel.deliveries.filter(
+        incident=incident,
+        kind__in=[Delivery.Kind.ALERT, Delivery.Kind.UPDATE],
+        state=Delivery.State.DUE,
+        message={},
+    ).exists()
+
+
+def _scope(incident: Incident) -> dict[str, Any]:
+    return {
+        "severity": incident.severity,
+        "endpoints": sorted(incident.endpoints.values_list("pk", flat=True)),
+        "kinds": sorted(set(incident.findings.values_list("kind", flat=True))),
+    }
+
+
+def _grew(incident: Incident, scope: dict[str, Any]) -> bool:
+    """Whether there is something worth a second message. While acknowledged: only if it got graver."""
+    before = incident.alerted_scope or {}
+    graver = Severity(scope["severity"]).rank > Severity(before.get("severity", Severity.LOW)).rank
+    if graver or incident.state == Incident.State.ACKNOWLEDGED:
+        return graver
+    news = {Kind(kind) for kind in scope["kinds"]} - {Kind(kind) for kind in before.get("kinds", ())}
+    told = {kind for kind in news if kind.opens or kind in (Kind.BEHAVIOURAL, Kind.COSMETIC)}
+    return bool(told) or len(scope["endpoints"]) > len(before.get("endpoints", ()))
