@@ -69,13 +69,14 @@ class Watch:
     weights: tuple[float, ...]
 
     @classmethod
-    def begin(cls, weights: Sequence[float]) -> Watch:
-        """A watch that has seen nothing, with one positive weight per alternative."""
-        if not weights or min(weights) <= 0:
+    def begin(cls, alternatives: int, weights: Sequence[float] | None = None) -> Watch:
+        """A watch that has seen nothing; alternatives weigh the same unless positive `weights` are given."""
+        shares = (1.0,) * alternatives if weights is None else tuple(weights)
+        if alternatives < 1 or len(shares) != alternatives or min(shares) <= 0:
             raise ValueError("a watch needs at least one alternative, each with a positive weight")
-        zeros = (0.0,) * len(weights)
-        total = sum(weights)
-        return cls(0, zeros, zeros, zeros, (0,) * len(weights), tuple(weight / total for weight in weights))
+        zeros = (0.0,) * alternatives
+        total = sum(shares)
+        return cls(0, zeros, zeros, zeros, (0,) * alternatives, tuple(share / total for share in shares))
 
     def look(self, e_values: Sequence[float]) -> Watch:
         """The watch after one more look. A look without comparable answers is no look: do not call this."""

@@ -70,7 +70,7 @@ class ShareWatch:
 
     def restarted(self) -> ShareWatch:
         """The same baseline with the evidence set back to nothing, after an alarm that people looked into."""
-        return ShareWatch(self.baseline, self.tallies, Watch.begin(WEIGHTS))
+        return ShareWatch(self.baseline, self.tallies, Watch.begin(len(WEIGHTS), WEIGHTS))
 
     def to_numbers(self) -> dict[str, Any]:
         """Plain numbers for a JSON column; `from_numbers` gives back an equal watch."""
@@ -112,7 +112,7 @@ def begin(
         for label in baseline.bounds
         if (there := (stratum == label) & (n > 0)).any()
     }
-    return ShareWatch(baseline, grown, Watch.begin(WEIGHTS))
+    return ShareWatch(baseline, grown, Watch.begin(len(WEIGHTS), WEIGHTS))
 
 
 def tie_break(key: str) -> float:

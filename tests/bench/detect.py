@@ -107,7 +107,7 @@ def formatting_told(endpoints: int) -> tuple[int, int]:
 
 # Why a rule can be faster at equal false alarms
 WHY = {
-    "CUSUM k=.5 h=5, two weeks": "Its threshold was tuned here, on these very endpoints, and promises nothing on others; "
+    "CUSUM, two weeks": "Its threshold was tuned here, on these very endpoints, and promises nothing on others; "
     "Tidegauge's evidence pays for a promise that needs no simulation, and watches for fewer differences too.",
     "hourly test at 1 %": "One hour in which every answer differs is enough for it; Tidegauge wants a second one.",
     "12-sigma rule": "A jump of many standard errors passes its threshold within hours; a rank among some forty scores "

@@ -69,7 +69,7 @@ CHANGES = (
     Change("5 % to 20 %", rate=0.20),
     Change("5 % to 30 %", rate=0.30),
     Change("5 % to 50 %", rate=0.50),
-    Change("5 % to 90 %", rate=0.90),
+    Change("5 % to 90 % (new model for all)", rate=0.90),
     Change("new model for 10 % of traffic", rate=0.90, traffic=0.10),
     Change("new model for 25 % of traffic", rate=0.90, traffic=0.25),
     Change("new model for 50 % of traffic", rate=0.90, traffic=0.50),

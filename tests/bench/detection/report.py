@@ -55,6 +55,19 @@ def markdown(results: Results, remarks: dict[str, str]) -> str:
         "",
         "![Delays by rule](detect.svg)",
         "",
+        "The rules, each re-implemented from its makers' published code or page where it has one:",
+        "",
+        "- **Tidegauge**: e-detector over the share of differing answers, two-sided, bounds and ranks by quarter of the day, "
+        "threshold from the budget (`drift/measure/shares.py`); for log probabilities, ranks of the distance from a reference "
+        "(`drift/measure/ranks.py`).",
+        "- **CUSUM, 30 points**: two-sided Page CUSUM, k = 0.5, h = 5, standardised by the last 30 hours of baseline, as one "
+        "public tool ships it. **CUSUM, two weeks**: the same with all of the baseline.",
+        "- **12-sigma rule**: 24 hours before against 24 after, 12 sd of the previous 100 such distances, the latest 48 "
+        "skipped: the hourly rule of the best public tracker. **three-day rule**: its daily rule; by more than 0.2 and 4 sd, "
+        "three days running.",
+        "- **hourly test at 1 %**: each hour's answers against the baseline's share, exact binomial.",
+        "- **one run against one baseline**: one answer an hour against one stored answer.",
+        "",
         "## False alarms while nothing changes",
         "",
         f"Share of {results.series['null']} endpoints with at least one false alarm in three weeks [95 % interval], "
@@ -157,7 +170,7 @@ def picture(results: Results, path: Path) -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.tick_params(length=0)
+    axes.tick_params(which="both", length=0)
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.09), ncols=3, frameon=False, fontsize=9)
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)

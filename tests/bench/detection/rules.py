@@ -81,7 +81,7 @@ def rank_evidence(simulation: Simulation, restart: float) -> Floats:
         rankings = {
             quarter: ranking(row[half:BASELINE_HOURS][QUARTERS[half:BASELINE_HOURS] == quarter]) for quarter in range(4)
         }
-        watch = Watch.begin((1,) * 3)
+        watch = Watch.begin(3)
         for hour in range(WATCHED_HOURS):
             quarter = int(QUARTERS[BASELINE_HOURS + hour])
             state = rankings[quarter]
@@ -90,7 +90,7 @@ def rank_evidence(simulation: Simulation, restart: float) -> Floats:
             watch = watch.look(e[:3])
             out[index, hour] = watch.evidence
             if watch.evidence >= restart:
-                watch = Watch.begin((1,) * 3)
+                watch = Watch.begin(3)
     return out
 
 
@@ -179,8 +179,8 @@ def one_against_one(simulation: Simulation, restart: float) -> Floats:
 
 RULES = (
     Rule("Tidegauge", evidence, allot(BUDGET, [1.0])[0].threshold, ours=True),
-    Rule("CUSUM k=.5 h=5, 30 points", cusum_of(30), 5.0),
-    Rule("CUSUM k=.5 h=5, two weeks", cusum_of(BASELINE_HOURS), 5.0),
+    Rule("CUSUM, 30 points", cusum_of(30), 5.0),
+    Rule("CUSUM, two weeks", cusum_of(BASELINE_HOURS), 5.0),
     Rule("12-sigma rule", twelve_sigma, 12.0),
     Rule("three-day rule", three_days, 1.0),
     Rule("hourly test at 1 %", hourly_test, 2.0),

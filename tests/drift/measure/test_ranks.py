@@ -78,7 +78,7 @@ def test_false_alarms_stay_within_the_promise_with_a_baseline_of_two_dozen_score
     alarms = 0
     for _ in range(series):
         scores = rng.normal(size=24 + looks) if values == "continuous" else rng.binomial(5, 0.3, size=24 + looks)
-        state, watch = ranked(scores[:24]), Watch.begin((1,) * 3)
+        state, watch = ranked(scores[:24]), Watch.begin(3)
         for score in scores[24:]:
             e, state = place(state, float(score), float(rng.random()))
             watch = watch.look(e[:3])
@@ -92,7 +92,7 @@ def test_a_shift_of_three_standard_deviations_is_found_within_a_dozen_scores() -
     rng = np.random.default_rng(10)
     delays = []
     for _ in range(40):
-        state, watch = ranked(rng.normal(size=84)), Watch.begin((1,) * 3)
+        state, watch = ranked(rng.normal(size=84)), Watch.begin(3)
         for look in range(200):
             e, state = place(state, float(rng.normal() + 3 * (look >= 50)), 0.0)
             watch = watch.look(e[:3])

@@ -143,7 +143,7 @@ def test_a_sixfold_rise_is_found_within_twelve_hours_in_half_of_the_series() -> 
     delays = []
     for seed in range(60):
         found = baseline_of(np.full(336, 0.05), seed)
-        watch = Watch.begin((1,) * 4)
+        watch = Watch.begin(4)
         for hour in range(200):
             changed = hour >= 60
             e = rise(found, hour % 24 // 6, float(rng.binomial(5, 0.3 if changed else 0.05)), 5)

@@ -11,7 +11,7 @@ E_VALUES = st.lists(st.tuples(st.floats(0, 50), st.floats(0, 50)), min_size=1, m
 
 
 def watched(looks: list[tuple[float, float]]) -> Watch:
-    watch = Watch.begin((1,) * 2)
+    watch = Watch.begin(2)
     for e_values in looks:
         watch = watch.look(e_values)
     return watch
@@ -52,15 +52,15 @@ def test_the_change_is_dated_to_where_the_leading_alternative_began_to_rise() ->
 
 
 def test_a_state_that_is_not_one_is_refused() -> None:
-    numbers = Watch.begin((1,) * 2).to_numbers()
+    numbers = Watch.begin(2).to_numbers()
     with pytest.raises(ValueError, match="not the state"):
         Watch.from_numbers(numbers | {"detector": [1.0]})
     with pytest.raises(ValueError, match="not negative"):
-        Watch.begin((1,)).look([-1.0])
+        Watch.begin(1).look([-1.0])
     with pytest.raises(ValueError, match="2 alternatives are watched, got 1"):
-        Watch.begin((1,) * 2).look([1.0])
+        Watch.begin(2).look([1.0])
     with pytest.raises(ValueError, match="at least one"):
-        Watch.begin(())
+        Watch.begin(0)
 
 
 def test_false_alarms_stay_within_what_the_thresholds_promise() -> None:
