@@ -5,6 +5,10 @@ import os
 import sys
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["evalreport"]:  # reads files only: it must work where no database is set up
+        from drift.evals.command import main
+
+        raise SystemExit(main(sys.argv[2:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "drift.settings")
     from django.core.management import execute_from_command_line
 

@@ -86,7 +86,7 @@ def _clustered(
         return None
     if error < 1e-12:
         return on_cases_like_these(a, b, rng, permutations=permutations)
-    sums = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1], weights=d)
+    sums = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1], weights=d).astype(np.float64)
     half, narrow = (float(stdtrit(groups - 1, q)) * error for q in (0.5 + LEVEL / 2, LEVEL))
     gap = float(d.mean())
     return Difference(

@@ -1,0 +1,47 @@
+"""The answer holds one, or all, of the targets somewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from drift.evals.case import Case
+from drift.evals.errors import GraderError
+from drift.evals.graders.exact import wanted
+from drift.evals.graders.grade import Grade, right_or_wrong
+from drift.evals.graders.normalise import comparable
+
+PLACES = ("anywhere", "start", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Includes:
+    """`mode`: any or all of the targets. `place`: anywhere, start or end. Case is ignored unless told otherwise."""
+
+    version: ClassVar[int] = 1
+    mode: str = "any"
+    place: str = "anywhere"
+    ignore_case: bool = True
+    value: tuple[str, ...] | str = ()
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("any", "all"):
+            raise GraderError(f"includes: mode is any or all, not '{self.mode}'")
+        if self.place not in PLACES:
+            raise GraderError(f"includes: place is {', '.join(PLACES)}, not '{self.place}'")
+
+    def grade(self, answer: str, case: Case) -> Grade:
+        targets = wanted(self.value, case)
+        if not targets:
+            return Grade(None, "", "the case has no target")
+        text = comparable(answer, self.ignore_case, ignore_punctuation=False)
+        held = [target for target in targets if self._holds(text, target)]
+        missing = [target for target in targets if target not in held]
+        passed = not missing if self.mode == "all" else bool(held)
+        return right_or_wrong(passed, ", ".join(held)[:200], "" if passed else f"lacks {', '.join(missing)[:200]}")
+
+    def _holds(self, text: str, target: str) -> bool:
+        sought = comparable(target, self.ignore_case, ignore_punctuation=False)
+        if self.place == "start":
+            return text.startswith(sought)
+        return text.endswith(sought) if self.place == "end" else sought in text
