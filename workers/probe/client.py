@@ -90,26 +90,27 @@ class Prober:
         are used.
         """
         target = like or self._target
-        body = {target.cap_parameter: ask.max_tokens, **target.parameters}
-        messages: Any = ask.messages  # the SDK names a type per role; these are the user's own
         stream = target.transport is Transport.STREAM
+        body = {target.cap_parameter: ask.max_tokens, **target.parameters}
 
+        # Messages go beside the SDK's own arguments: it would rewrite them by its types, at a cost, where they are to
+        # arrive as they are.
         async def chat(client: AsyncOpenAI, headers: Mapping[str, str | Omit]) -> Any:
             return await client.chat.completions.with_raw_response.create(
                 model=target.model,
-                messages=messages,
+                messages=[],
                 stream=stream,
-                extra_body=body,
+                extra_body={**body, "messages": ask.messages},
                 extra_headers=headers,
             )
 
         async def responses(client: AsyncOpenAI, headers: Mapping[str, str | Omit]) -> Any:
             return await client.responses.with_raw_response.create(
                 model=target.model,
-                input=messages,
+                input=[],
                 stream=stream,
                 store=False,
-                extra_body=body,
+                extra_body={**body, "input": ask.messages},
                 extra_headers=headers,
             )
 

@@ -78,16 +78,14 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         capture.request_body = request.content
         response = await super().handle_async_request(request)
         capture.status = response.status_code
-        capture.raw_headers = response.headers.raw
+        capture.raw_headers = list(response.headers.raw)
         inner = cast(httpx2.AsyncByteStream, response.stream)
-        stream = RecordedStream(inner, capture, response.headers.get("content-encoding", ""))
-        # The recorder has undone these; the SDK must not try again.
-        headers = [
-            (name, value)
-            for name, value in response.headers.raw
-            if name.lower() not in (b"content-encoding", b"content-length")
-        ]
-        return httpx2.Response(response.status_code, headers=headers, stream=stream, extensions=response.extensions)
+        encoding = response.headers.get("content-encoding", "")
+        response.stream = RecordedStream(inner, capture, encoding)
+        if encoding:
+            # The recorder undoes it; the SDK must not try again.
+            del response.headers["content-encoding"]
+        return response
 
 
 def tls_context(*, secure: bool, ca_bundle: str, verify: bool) -> ssl.SSLContext:

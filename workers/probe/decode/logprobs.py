@@ -60,6 +60,8 @@ def read_token_list(entries: list[Any], shape: str = "openai") -> Read:
 
 def as_logprob(value: Any) -> float | None:
     """A usable log-probability; None when it is not finite, a floor, or not a log-probability at all."""
+    if value.__class__ is float and CENSORED_FROM < value <= _ROUNDING:
+        return value
     number = as_fraction(value)
     if number is None or number <= CENSORED_FROM or number > _ROUNDING:
         return None
@@ -69,8 +71,11 @@ def as_logprob(value: Any) -> float | None:
 def token_bytes(entry: dict[str, Any]) -> bytes:
     """The token's own bytes: from `bytes` where given, for a token may be a part of a character."""
     raw = entry.get("bytes")
-    if isinstance(raw, list) and raw and all(type(item) is int and 0 <= item <= 255 for item in raw):
-        return bytes(raw)
+    if raw.__class__ is list and raw:
+        try:
+            return bytes(raw)
+        except (ValueError, TypeError):
+            pass  # not numbers from 0 to 255: the text has to do
     return text_bytes(as_text(entry.get("token")))
 
 
