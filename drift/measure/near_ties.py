@@ -66,6 +66,33 @@ def margins(best_two: Sequence[tuple[float, float] | None]) -> Floats:
     return np.array([np.nan if pair is None else abs(pair[0] - pair[1]) for pair in best_two], dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class MarginAtDivergence:
+    """How close the decision was where two answers parted. Margins in nats, None where unknown.
+
+    `rank`: how many earlier positions had a smaller margin, so 0 means that they parted at the nearest tie so far.
+    """
+
+    position: int
+    margin: float | None
+    smallest_before: float | None
+    rank: int
+
+
+def margin_at_divergence(margin: Floats, position: int) -> MarginAtDivergence | None:
+    """From one answer's margins float64[T] and where it parted from another. None past its last token."""
+    if not 0 <= position < margin.size:
+        return None
+    before = margin[:position][np.isfinite(margin[:position])]
+    here = float(margin[position]) if np.isfinite(margin[position]) else None
+    return MarginAtDivergence(
+        position=position,
+        margin=here,
+        smallest_before=float(before.min()) if before.size else None,
+        rank=int((before < here).sum()) if here is not None else int(before.size),
+    )
+
+
 def signed_margins(first: Floats, second: Floats) -> Floats:
     """log p(u) - log p(v) at each position, for two fixed tokens: negative where a run prefers v. float64[...].
 

@@ -49,6 +49,22 @@ def test_divergence_is_unbiased_whatever_the_repeat_count() -> None:
         assert mean == pytest.approx(truth, abs=0.02), f"{repeats} repeats"
 
 
+@pytest.mark.parametrize("canaries", [4, 8, 12, 25])
+@pytest.mark.parametrize("repeats", [5, 20])
+def test_the_interval_of_the_divergence_covers_the_mean_over_canaries_like_these(canaries: int, repeats: int) -> None:
+    # six canaries of ten never differ; the others have two answers, one of them with a share of 0 to 1/2
+    rng = np.random.default_rng(100 * canaries + repeats)
+    truth = 0.4 * float(np.mean([2 * share * (1 - share) for share in np.linspace(0, 0.5, 1001)]))
+    covered = []
+    for _ in range(600):
+        shares = np.where(rng.random(canaries) < 0.4, rng.random(canaries) / 2, 0)
+        other = rng.binomial(repeats, shares)
+        found = divergence([[repeats - count, count] for count in other.tolist()])
+        assert found is not None
+        covered.append(found.low <= truth <= found.high)
+    assert np.mean(covered) >= 0.93
+
+
 def test_one_answer_has_no_divergence_and_is_left_out() -> None:
     assert pair_counts([1]).divergence is None
     assert pair_counts([]).divergence is None

@@ -5,6 +5,7 @@ from drift.measure.near_ties import (
     agreement_forecast,
     check_forecast,
     flip_chances,
+    margin_at_divergence,
     margins,
     near_ties,
     noise,
@@ -20,6 +21,19 @@ def test_margins_are_the_gap_between_the_two_best_and_unknown_where_a_value_is()
     found = margins([(-0.1, -3.0), (-0.9, -0.8), None])
     assert found[:2] == pytest.approx([2.9, 0.1])
     assert np.isnan(found[2])
+
+
+def test_answers_part_at_the_nearest_tie_so_far_or_the_figure_says_not() -> None:
+    margin = np.array([3.0, 0.5, np.nan, 0.1, 0.7])
+    nearest, other = margin_at_divergence(margin, 3), margin_at_divergence(margin, 4)
+    assert nearest is not None
+    assert other is not None
+    assert (nearest.margin, nearest.smallest_before, nearest.rank) == (0.1, 0.5, 0)
+    assert other.rank == 2
+    unknown = margin_at_divergence(margin, 2)
+    assert unknown is not None
+    assert unknown.margin is None
+    assert margin_at_divergence(margin, 5) is None, "the other answer went on"
 
 
 def test_noise_is_the_scatter_of_repeats_about_their_positions() -> None:
