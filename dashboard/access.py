@@ -9,17 +9,37 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 
-from drift.models import Canary, Endpoint, EndpointCheck, Membership, Monitor, Role, Run, Sample, Suite, Team
+from drift.models import (
+    ApiToken,
+    AuditEntry,
+    Canary,
+    Endpoint,
+    EndpointCheck,
+    Invitation,
+    Membership,
+    Monitor,
+    Role,
+    Run,
+    Sample,
+    StatusLink,
+    Suite,
+    Team,
+)
 
 M = TypeVar("M", bound=Model)
 
 PATH_TO_TEAM: dict[type[Model], str] = {
+    ApiToken: "team",
+    AuditEntry: "team",
     Canary: "team",
     Endpoint: "team",
     EndpointCheck: "endpoint__team",
+    Invitation: "team",
+    Membership: "team",
     Monitor: "endpoint__team",
     Run: "monitor__endpoint__team",
     Sample: "series__endpoint__team",
+    StatusLink: "team",
     Suite: "team",
 }
 
@@ -37,12 +57,29 @@ def membership_of(request: HttpRequest) -> Membership:
     return cached
 
 
+def token_in(request: HttpRequest) -> ApiToken | None:
+    """The token that a program sent with a request to the API."""
+    token: ApiToken | None = getattr(request, "tidegauge_token", None)
+    return token
+
+
 def team_of(request: HttpRequest) -> Team:
-    return membership_of(request).team
+    """The team acted for: the token's, else that of the person's membership."""
+    token = token_in(request)
+    return token.team if token is not None else membership_of(request).team
 
 
 def may_edit(request: HttpRequest) -> bool:
+    token = token_in(request)
+    if token is not None:
+        return token.scope == ApiToken.Scope.WRITE
     return membership_of(request).role != Role.VIEWER
+
+
+def require_owner(request: HttpRequest) -> None:
+    """Raises PermissionDenied for all but owners, tokens included."""
+    if token_in(request) is not None or membership_of(request).role != Role.OWNER:
+        raise PermissionDenied("Only an owner of the team can do that.")
 
 
 def require_editor(request: HttpRequest) -> None:

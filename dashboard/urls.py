@@ -3,6 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
+from dashboard.api.api import api
 from dashboard.views import (
     about,
     canary,
@@ -47,6 +48,7 @@ urlpatterns = [
     path("login", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
     path("password", auth.PasswordChangeView.as_view(success_url="/", extra_context={}), name="password"),
+    path("api/v1/", api.urls),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

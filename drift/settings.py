@@ -48,6 +48,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dashboard.timezones.TimeZoneMiddleware",
+    "dashboard.acting.RequestMiddleware",
+    "dashboard.api.idempotency.ApiMiddleware",
 ]
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
@@ -151,8 +153,13 @@ REPUBLISH_SECONDS = environment.number("REPUBLISH_SECONDS", 60)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {"line": {"()": "drift.logs.Line"}, "json": {"()": "drift.logs.JsonLine"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if environment.switch("LOG_JSON", False) else "line",
+        }
+    },
     "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "INFO")},
     "loggers": {"httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
 }

@@ -1,0 +1,80 @@
+"""The API put together: its routers, its errors, its description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import URLPattern, URLResolver
+from ninja import NinjaAPI, Router
+from ninja.openapi.schema import OpenAPISchema
+
+from dashboard.api import endpoints, monitors, readings, runs, suites, team
+from dashboard.api.auth import TokenAuth
+from dashboard.api.problems import CONTENT_TYPE, Problem, handle_all
+
+DESCRIPTION = """\
+Everything the pages can do. Send a team's token as `Authorization: Bearer tgr_...` (reads) or `tgw_...` (writes).
+
+Lists come in pages: pass `next` back as `cursor`. A request that changes something may carry an `Idempotency-Key`;
+its repeat within a day gets the first answer again. Errors are `application/problem+json`. Times are UTC in ISO 8601;
+an unknown figure is null.
+"""
+REFUSALS = {
+    "400": "The request cannot be read",
+    "401": "No token, or one that is not valid any more",
+    "403": "The token only reads",
+    "404": "No such thing in your team",
+    "409": "This contradicts what is stored",
+    "422": "A value is not valid",
+}
+
+
+class Api(NinjaAPI):
+    """Open to Django's log-in rule (tokens rule here), and honest about its refusals in its description."""
+
+    def _get_urls(self) -> list[URLResolver | URLPattern]:
+        urls = super()._get_urls()
+        for url in urls:
+            if isinstance(url, URLPattern):
+                url.callback.login_required = False  # type: ignore[attr-defined]
+        return urls
+
+    def get_openapi_schema(self, **kwargs: Any) -> OpenAPISchema:
+        schema = super().get_openapi_schema(**kwargs)
+        schema["components"].setdefault("schemas", {})["Problem"] = Problem.model_json_schema(
+            ref_template="#/components/schemas/Problem/$defs/{model}"
+        )
+        content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for operations in schema["paths"].values():
+            for method, operation in operations.items():
+                for status, meaning in REFUSALS.items():
+                    if status == "403" and method == "get":
+                        continue
+                    operation["responses"].setdefault(status, {"description": meaning, "content": content})
+        return schema
+
+
+def build() -> Api:
+    api = Api(
+        title="Tidegauge",
+        version="1",
+        description=DESCRIPTION,
+        auth=TokenAuth(),
+        docs_url=None,
+        urls_namespace="api",
+    )
+    handle_all(api)
+    routers: list[tuple[str, Router]] = [
+        ("/endpoints", endpoints.router),
+        ("", suites.router),
+        ("/monitors", monitors.router),
+        ("", runs.router),
+        ("", readings.router),
+        ("", team.router),
+    ]
+    for prefix, router in routers:
+        api.add_router(prefix, router)
+    return api
+
+
+api = build()
