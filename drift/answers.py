@@ -184,3 +184,13 @@ class Decoded:
     def compared(self) -> str:
         """The value that two answers are compared by: the text, then any tool calls."""
         return f"{self.text}\x1e{self.tool_calls}" if self.tool_calls else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One exchange of a run and how it was read."""
+
+    canary_id: int
+    repeat: int
+    exchange: Exchange
+    decoded: Decoded

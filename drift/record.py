@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F
 
 from drift import readings, rollups
-from drift.answers import COMPARABLE, Decoded, Exchange, IdentityFacts, Outcome
+from drift.answers import Answer, Decoded
+from drift.costs import cost_of
 from drift.display import visible, visible_json
 from drift.findings.apply import after_run
-from drift.measure.agreement import whitespace_normalised
-from drift.models import Heartbeat, Identity, Output, Run, Sample, Series
+from drift.identities import identifies, identity_digest, store_identities
+from drift.models import Endpoint, Heartbeat, Run, Sample, Series
+from drift.outputs import comparable, output_digest, store_outputs
 from drift.partitions import ensure_sample_partition
-
-# An answer that the endpoint itself produced now; a cached or failed one says nothing of who would have answered.
-IDENTIFYING = COMPARABLE | {Outcome.EMPTY, Outcome.REASONING_ONLY, Outcome.FILTERED}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One exchange of a run and how it was read."""
-
-    canary_id: int
-    repeat: int
-    exchange: Exchange
-    decoded: Decoded
 
 
 def record_run(run: Run, claim: UUID, answers: Sequence[Answer], now: datetime) -> bool:
@@ -74,39 +59,53 @@ def _problem(samples: Sequence[Sample]) -> str:
 
 
 def _store_samples(run: Run, series: Series, answers: Sequence[Answer]) -> list[Sample]:
-    identities = _identities(series, answers)
-    outputs = _outputs(answers)
+    identities = store_identities(series, answers)
+    outputs = store_outputs(answers)
     first = _first_to_start(answers)
     samples = []
     for answer in answers:
-        exchange, decoded = answer.exchange, answer.decoded
+        exchange = answer.exchange
         sample = Sample(
             scheduled_for=run.scheduled_for,
             run=run,
             canary_id=answer.canary_id,
             repeat=answer.repeat,
             series=series,
-            identity_id=identities.get(_identity_digest(decoded.identity)) if _identifies(decoded) else None,
-            output_id=outputs.get((answer.canary_id, output_digest(decoded))) if _comparable(decoded) else None,
-            outcome=decoded.outcome,
             cold=first.get(answer.canary_id) == answer.repeat,
             started_at=exchange.started_at,
             latency_ms=exchange.latency_ms,
             first_byte_ms=exchange.first_byte_ms,
             attempts=exchange.attempts,
             http_status=exchange.status,
+            transport_error=exchange.transport_error or "",
             headers=visible_json(dict(exchange.headers)),
             request=exchange.request_body,
             raw=exchange.body,
         )
-        fill_decoded(sample, decoded)
+        fill_decoded(sample, answer.decoded, series.endpoint, identities, outputs)
         samples.append(sample)
     return Sample.objects.bulk_create(samples)
 
 
-def fill_decoded(sample: Sample, decoded: Decoded) -> None:
-    """Sets the fields of a sample that its decoder read, and no other."""
+DECODED_FIELDS = (
+    "decoder_version", "outcome", "identity", "output", "finish", "finish_reason", "prompt_tokens",
+    "completion_tokens", "reasoning_tokens", "cached_tokens", "cost", "completion_id", "batch_sizes", "logprobs",
+    "margins", "error_code", "error_message",
+)  # fmt: skip
+
+
+def fill_decoded(
+    sample: Sample,
+    decoded: Decoded,
+    endpoint: Endpoint,
+    identities: Mapping[bytes, int],
+    outputs: Mapping[tuple[int, bytes], int],
+) -> None:
+    """Sets the fields of a sample that its decoder read (`DECODED_FIELDS`), and no other."""
     sample.decoder_version = decoded.version
+    sample.outcome = decoded.outcome
+    sample.identity_id = identities.get(identity_digest(decoded.identity)) if identifies(decoded) else None
+    sample.output_id = outputs.get((sample.canary_id, output_digest(decoded))) if comparable(decoded) else None
     sample.finish = decoded.finish
     sample.finish_reason = visible(decoded.finish_reason)[:80] if decoded.finish_reason is not None else None
     usage = decoded.usage
@@ -114,106 +113,13 @@ def fill_decoded(sample: Sample, decoded: Decoded) -> None:
     sample.completion_tokens = usage.completion_tokens
     sample.reasoning_tokens = usage.reasoning_tokens
     sample.cached_tokens = usage.cached_tokens
-    sample.cost = usage.cost
+    sample.cost = cost_of(endpoint, usage)
     sample.completion_id = visible(decoded.completion_id)[:200]
     sample.batch_sizes = list(decoded.batch_sizes) if decoded.batch_sizes is not None else None
     sample.logprobs = _logprobs(decoded)
     sample.margins = _margins(decoded)
     sample.error_code = visible(decoded.error_code)[:120]
     sample.error_message = visible(decoded.error_message)[:4000]
-
-
-def output_digest(decoded: Decoded) -> bytes:
-    """SHA-256 of the raw compared value."""
-    return hashlib.sha256(decoded.compared.encode("utf-8", "surrogatepass")).digest()
-
-
-def _comparable(decoded: Decoded) -> bool:
-    return decoded.outcome in COMPARABLE
-
-
-def _identifies(decoded: Decoded) -> bool:
-    return decoded.outcome in IDENTIFYING
-
-
-def _identity_digest(facts: IdentityFacts) -> bytes:
-    value = [facts.model_echo, facts.fingerprint_state, facts.fingerprint, facts.upstream, facts.region]
-    return hashlib.sha256(json.dumps(value).encode()).digest()
-
-
-def _identities(series: Series, answers: Sequence[Answer]) -> dict[bytes, int]:
-    """Identity ids by digest, with counts and times brought up to date."""
-    seen: dict[bytes, list[Answer]] = {}
-    for answer in answers:
-        if _identifies(answer.decoded):
-            seen.setdefault(_identity_digest(answer.decoded.identity), []).append(answer)
-    if not seen:
-        return {}
-    fresh = []
-    for digest, group in seen.items():
-        facts = group[0].decoded.identity
-        times = [answer.exchange.started_at for answer in group]
-        fresh.append(
-            Identity(
-                endpoint_id=series.endpoint_id,
-                digest=digest,
-                model_echo=visible(facts.model_echo)[:300] if facts.model_echo is not None else None,
-                fingerprint_state=facts.fingerprint_state,
-                fingerprint=visible(facts.fingerprint)[:300],
-                upstream=visible(facts.upstream)[:200],
-                region=visible(facts.region)[:200],
-                first_seen=min(times),
-                last_seen=max(times),
-            )
-        )
-    Identity.objects.bulk_create(fresh, ignore_conflicts=True)
-    ids: dict[bytes, int] = {}
-    rows = Identity.objects.select_for_update().filter(endpoint_id=series.endpoint_id, digest__in=list(seen))
-    for row in rows.order_by("id"):
-        group = seen[bytes(row.digest)]
-        times = [answer.exchange.started_at for answer in group]
-        Identity.objects.filter(pk=row.pk).update(
-            samples_count=F("samples_count") + len(group),
-            first_seen=min(row.first_seen, *times),
-            last_seen=max(row.last_seen, *times),
-        )
-        ids[bytes(row.digest)] = row.pk
-    return ids
-
-
-def _outputs(answers: Sequence[Answer]) -> dict[tuple[int, bytes], int]:
-    """Output ids by (canary, digest); new distinct answers are stored."""
-    fresh: dict[tuple[int, bytes], Output] = {}
-    for answer in answers:
-        decoded = answer.decoded
-        if not _comparable(decoded):
-            continue
-        key = (answer.canary_id, output_digest(decoded))
-        known = fresh.get(key)
-        if known is None or (known.token_bytes is None and decoded.tokens):
-            fresh[key] = _new_output(answer)
-    Output.objects.bulk_create(fresh.values(), ignore_conflicts=True)
-    rows = Output.objects.filter(
-        canary_id__in={canary for canary, _ in fresh}, digest__in={digest for _, digest in fresh}
-    ).values_list("canary_id", "digest", "id")
-    return {(canary, bytes(digest)): pk for canary, digest, pk in rows}
-
-
-def _new_output(answer: Answer) -> Output:
-    decoded = answer.decoded
-    normalised = whitespace_normalised(decoded.compared)
-    output = Output(
-        canary_id=answer.canary_id,
-        digest=output_digest(decoded),
-        whitespace_digest=hashlib.sha256(normalised.encode("utf-8", "surrogatepass")).digest(),
-        text=visible(decoded.compared.replace("\x1e", "\n")),
-        first_seen=answer.exchange.started_at,
-    )
-    if decoded.tokens:
-        pieces = [token.text for token in decoded.tokens]
-        output.token_bytes = b"".join(pieces)
-        output.token_ends = np.cumsum([len(piece) for piece in pieces]).tolist()
-    return output
 
 
 def _first_to_start(answers: Sequence[Answer]) -> dict[int, int]:

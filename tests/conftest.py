@@ -12,11 +12,21 @@ from uuid import uuid4
 import pytest
 import redis
 
-from drift.answers import Decoded, Exchange, FingerprintState, IdentityFacts, Outcome, ScoredToken, Transport, Usage
+from drift.answers import (
+    Answer,
+    Decoded,
+    Exchange,
+    FingerprintState,
+    IdentityFacts,
+    Outcome,
+    ScoredToken,
+    Transport,
+    Usage,
+)
 from drift.models import Endpoint, EndpointCheck, Membership, Monitor, Role, Run, Series, Suite, Team, User
 from drift.partitions import ensure_sample_partition
 from drift.provision import make_suite
-from drift.record import Answer, record_run
+from drift.record import record_run
 from drift.schedule import next_slot
 from tests.stack import Processes
 

@@ -79,6 +79,7 @@ class Sample(models.Model):
     first_byte_ms = models.FloatField(null=True)
     attempts = models.PositiveSmallIntegerField(default=1)
     http_status = models.PositiveSmallIntegerField(null=True)
+    transport_error = models.CharField(max_length=20, default="", help_text="Why there is no complete response, if so")
     finish = models.CharField(max_length=10, default="unknown")
     finish_reason = models.CharField(max_length=80, null=True)  # noqa: DJ001  null: none sent
     prompt_tokens = models.PositiveIntegerField(null=True)

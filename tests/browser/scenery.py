@@ -10,7 +10,17 @@ from typing import Any
 from uuid import uuid4
 
 from drift import monitors
-from drift.answers import Decoded, Exchange, FingerprintState, IdentityFacts, Outcome, ScoredToken, Transport, Usage
+from drift.answers import (
+    Answer,
+    Decoded,
+    Exchange,
+    FingerprintState,
+    IdentityFacts,
+    Outcome,
+    ScoredToken,
+    Transport,
+    Usage,
+)
 from drift.endpoints import series_of
 from drift.measure.agreement import divergence_of_pairs, pair_counts, split_text
 from drift.models import (
@@ -28,7 +38,7 @@ from drift.models import (
 )
 from drift.partitions import ensure_sample_partition
 from drift.provision import make_suite
-from drift.record import Answer, record_run
+from drift.record import record_run
 from drift.rollups import start_of
 
 TRUNK = (

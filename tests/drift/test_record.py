@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from drift.answers import Outcome
 from drift.models import CanaryBucket, Identity, Output, Reading, Run, Sample, SeriesBucket
@@ -98,9 +99,9 @@ def test_rollups_rebuilt_from_samples_are_equal(monitor, record_answers):
 def test_a_sample_without_a_run_cannot_exist(monitor, record_answers):
     record_answers(monitor, [["a"], ["b"]])
     sample = Sample.objects.first()
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Sample.objects.filter(pk=sample.pk).update(run_id=999_999)
-        transaction.get_connection().check_constraints()
+    Sample.objects.filter(pk=sample.pk).update(run_id=999_999)
+    with pytest.raises(IntegrityError):
+        connection.check_constraints()
 
 
 def test_a_canary_is_never_edited(suite):
@@ -117,3 +118,13 @@ def test_a_measured_suite_takes_no_new_member(monitor, record_answers, team):
     extra = Canary.objects.create(team=team, name="More", messages=[], max_tokens=1)
     with pytest.raises(IntegrityError, match="next version"), transaction.atomic():
         SuiteCanary.objects.create(suite=monitor.suite, canary=extra, position=9)
+
+
+def test_prices_make_costs_where_the_provider_reports_tokens_only(monitor, record_answers):
+    from drift.models import Endpoint
+
+    Endpoint.objects.update(price_in=Decimal("2.5"), price_out=Decimal(10))
+    monitor.refresh_from_db()
+    record_answers(monitor, [["a b", "a b"], ["c d", "c d"]])
+
+    assert SeriesBucket.objects.get(span="hour").cost == 4 * Decimal("0.0000475")

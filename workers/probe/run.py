@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from drift import endpoints, runs
 from drift.addresses import AddressRule
-from drift.answers import Ask
+from drift.answers import Answer, Ask
 from drift.models import Canary, Run
-from drift.record import Answer, record_run
+from drift.record import record_run
 from workers.probe.caching import mark_cached
 from workers.probe.patience import Asker
 from workers.probe.retry import needs_negotiation
