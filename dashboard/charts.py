@@ -452,7 +452,12 @@ def _outcomes_figure(points: Sequence[Point], window: Window, kinds: Sequence[st
         if fine:
             marker["line"] = {"width": 1, "color": "var(--accent)"}
         else:
-            marker["pattern"] = {"shape": PATTERNS[other % 6], "size": 5, "fgcolor": "var(--card)"}
+            marker["pattern"] = {
+                "shape": PATTERNS[other % 6],
+                "size": 5,
+                "fillmode": "overlay",
+                "fgcolor": "var(--card)",
+            }
             other += 1
         traces.append(
             {
@@ -525,11 +530,19 @@ def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
 def batches(effects: Sequence[ModeEffect]) -> Chart:
     """Divergence by the largest batch an answer met, one line a mode."""
     rows = [
-        (effect.mode, at.label, at.estimate and at.estimate.value, at.estimate and at.estimate.low,
-         at.estimate and at.estimate.high, at.pairs, at.pairs_differing, at.answers)
+        (
+            effect.mode,
+            at.label,
+            at.estimate and at.estimate.value,
+            at.estimate and at.estimate.low,
+            at.estimate and at.estimate.high,
+            at.pairs,
+            at.pairs_differing,
+            at.answers,
+        )
         for effect in effects
         for at in effect.by_batch
-    ]  # fmt: skip
+    ]
     said = [
         f"{e.mode}: {e.overall.pairs_differing:,} of {figures.plural(e.overall.pairs, 'pair')} differ" for e in effects
     ]
@@ -549,50 +562,77 @@ MODE_STYLES = {"fast": ("var(--changed)", "circle"), "invariant": ("var(--accent
 
 
 def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
-    labels = [at.label for at in sorted({a.low: a for e in effects for a in e.by_batch}.values(), key=lambda a: a.low)]
+    bins = sorted({at.low: at.label for effect in effects for at in effect.by_batch}.items())
+    places = {low: i for i, (low, _) in enumerate(bins)}
     traces, notes = [], []
-    for effect in effects:
+    for number, effect in enumerate(effects):
         colour, symbol = MODE_STYLES[effect.mode]
         known = [(at, at.estimate) for at in effect.by_batch if at.estimate]
         if not known:
             continue
+        x = [places[at.low] + 0.07 * number for at, _ in known]  # beside each other, not on each other
         traces.append(
             {
-                "type": "scatter", "mode": "lines+markers",
-                "x": [at.label for at, _ in known],
-                "y": [per_cent(e.value) for _, e in known],
+                "type": "scatter",
+                "mode": "lines+markers",
+                "x": x,
+                "y": [per_cent(estimate.value) for _, estimate in known],
                 "error_y": {
-                    "type": "data", "symmetric": False, "color": colour, "thickness": 1.2, "width": 4,
-                    "array": [per_cent(e.high - e.value) for _, e in known],
-                    "arrayminus": [per_cent(e.value - e.low) for _, e in known],
+                    "type": "data",
+                    "symmetric": False,
+                    "color": colour,
+                    "thickness": 1.2,
+                    "width": 4,
+                    "array": [per_cent(estimate.high - estimate.value) for _, estimate in known],
+                    "arrayminus": [per_cent(estimate.value - estimate.low) for _, estimate in known],
                 },
-                "line": {"color": colour, "width": 1.8}, "marker": {"color": colour, "size": 8, "symbol": symbol},
+                "line": {"color": colour, "width": 1.8},
+                "marker": {"color": colour, "size": 8, "symbol": symbol},
                 "customdata": [f"{at.pairs_differing:,} of {figures.plural(at.pairs, 'pair')}" for at, _ in known],
                 "hovertemplate": f"{effect.mode}: %{{y:.1f}} %<br>%{{customdata}}<extra></extra>",
             }
-        )  # fmt: skip
-        last, estimate = known[-1]
+        )
         notes.append(
             {
-                "x": last.label, "y": per_cent(estimate.value), "xanchor": "left", "xshift": 12, "showarrow": False,
-                "text": effect.mode, "font": {**TEXT, "color": colour},
+                "x": x[-1],
+                "y": per_cent(known[-1][1].value),
+                "xanchor": "left",
+                "xshift": 12,
+                "showarrow": False,
+                "text": effect.mode,
+                "font": {**TEXT, "color": colour, "weight": 600},
             }
-        )  # fmt: skip
-    layout = _categories("largest batch while answering", labels, notes, 300)
+        )
+    layout = _categories("largest batch while answering", [label for _, label in bins], notes, 300)
     layout["yaxis"] = _y_axis(ticksuffix=" %")
     return {"data": traces, "layout": layout}
 
 
 def _categories(title: str, labels: Sequence[str], notes: list[dict[str, Any]], height: int) -> dict[str, Any]:
+    """A layout whose x axis has a place for each label: 0, 1, 2 ..."""
     return {
-        "height": height, "margin": {**MARGIN, "r": 84, "b": 48}, "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)", "font": TEXT, "showlegend": False, "hovermode": "closest", "dragmode": False,
-        "hoverlabel": dict(HOVER), "annotations": notes,
+        "height": height,
+        "margin": {**MARGIN, "r": 84, "b": 48},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": TEXT,
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": False,
+        "hoverlabel": dict(HOVER),
+        "annotations": notes,
         "xaxis": {
-            "type": "category", "categoryorder": "array", "categoryarray": list(labels), "fixedrange": True,
-            "showgrid": False, "linecolor": "var(--line)", "tickfont": TEXT, "title": {"text": title, "font": TEXT},
+            "tickvals": list(range(len(labels))),
+            "ticktext": list(labels),
+            "range": [-0.5, max(0.5, len(labels) - 0.4)],
+            "zeroline": False,
+            "fixedrange": True,
+            "showgrid": False,
+            "linecolor": "var(--line)",
+            "tickfont": TEXT,
+            "title": {"text": title, "font": TEXT},
         },
-    }  # fmt: skip
+    }
 
 
 def price(ledger: Ledger) -> Chart:
@@ -615,23 +655,36 @@ def _price_figure(ledger: Ledger) -> dict[str, Any]:
     for mode, pattern in (("fast", "/"), ("invariant", "")):
         traces.append(
             {
-                "type": "bar", "name": mode, "x": labels, "y": [getattr(p, mode) for p in ledger.prices],
+                "type": "bar",
+                "name": mode,
+                "x": list(range(len(labels))),
+                "y": [getattr(p, mode) for p in ledger.prices],
                 "marker": {
-                    "color": MODE_STYLES[mode][0], "pattern": {"shape": pattern, "size": 6, "fgcolor": "var(--card)"},
+                    "color": MODE_STYLES[mode][0],
+                    "pattern": {"shape": pattern, "size": 6, "fillmode": "overlay", "fgcolor": "var(--card)"},
                 },
                 "hovertemplate": f"{mode}: %{{y:,.0f}} tokens/s<extra></extra>",
             }
-        )  # fmt: skip
+        )
     notes = [
-        {"x": str(p.batch), "y": max(p.fast, p.invariant), "yanchor": "bottom", "showarrow": False,
-         "text": f"{p.ratio:.0%}", "font": {**TEXT, "color": "var(--ink-soft)"}}
-        for p in ledger.prices
-    ]  # fmt: skip
+        {
+            "x": place,
+            "y": max(p.fast, p.invariant),
+            "yanchor": "bottom",
+            "showarrow": False,
+            "text": f"{p.ratio:.0%}",
+            "font": {**TEXT, "color": "var(--ink-soft)"},
+        }
+        for place, p in enumerate(ledger.prices)
+    ]
     layout = _categories("requests at once", labels, notes, 300)
     layout |= {
-        "yaxis": _y_axis(tickformat=",.0f"), "barmode": "group", "bargap": 0.35, "showlegend": True,
+        "yaxis": _y_axis(tickformat=",.0f"),
+        "barmode": "group",
+        "bargap": 0.35,
+        "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": TEXT},
-    }  # fmt: skip
+    }
     layout["margin"]["t"] = 36
     return {"data": traces, "layout": layout}
 
@@ -666,13 +719,17 @@ def _comparison_figure(compared: Sequence[Compared], names: Sequence[str], windo
         colour = LANE_COLOURS[i % 6]
         traces.append(
             {
-                "type": "scatter", "mode": "lines+markers", "connectgaps": False, "name": name, "x": x,
+                "type": "scatter",
+                "mode": "lines+markers",
+                "connectgaps": False,
+                "name": _short(name, 60),
+                "x": x,
                 "y": [per_cent(p.divergence) for p in one.points],
                 "line": {"color": colour, "width": 1.7, "dash": DASHES[i % 8]},
                 "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[i % 8]},
                 "hovertemplate": f"{_short(name, 40)}: %{{y:.1f}} %<extra></extra>",
             }
-        )  # fmt: skip
+        )
         last = next((p for p in reversed(one.points) if p.divergence is not None), None)
         if last:
             ends.append((per_cent(last.divergence) or 0.0, name, colour))
@@ -692,10 +749,17 @@ def _end_labels(ends: Sequence[tuple[float, str, str]]) -> list[dict[str, Any]]:
         floor = at + least
         notes.append(
             {
-                "xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "y": at, "showarrow": False,
-                "text": _short(name, 20), "font": {**TEXT, "color": colour}, "name": "wide",
+                "xref": "paper",
+                "x": 1,
+                "xanchor": "left",
+                "xshift": 6,
+                "y": at,
+                "showarrow": False,
+                "text": _short(name, 20),
+                "font": {**TEXT, "color": colour},
+                "name": "wide",
             }
-        )  # fmt: skip
+        )
     return notes
 
 

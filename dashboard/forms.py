@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.conf import settings
@@ -12,6 +12,8 @@ from drift.addresses import AddressError, AddressRule, read_base_url
 from drift.answers import ApiKind, Transport
 from drift.endpoints import DEFAULT_PARAMETERS
 from drift.models import Endpoint, Monitor, Suite, Team
+
+Number = TypeVar("Number", int, float)
 
 CADENCES = (
     (60, "every minute"),
@@ -32,6 +34,12 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    base_url = forms.CharField(
+        label="Address",
+        max_length=500,
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false", "placeholder": "https://"}),
+        help_text="Up to and including /v1, for example https://api.openai.com/v1",
     )
     remove_key = forms.BooleanField(label="Remove the stored key", required=False)
     tags = forms.CharField(required=False, help_text="Separated by commas")
@@ -59,7 +67,6 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "price_out",
         )
         labels = {
-            "base_url": "Address",
             "kind": "API",
             "transport": "Answers travel",
             "max_concurrency": "Requests in flight, at most",
@@ -69,13 +76,11 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "price_out": "Price of output ($ per million tokens)",
         }
         help_texts = {
-            "base_url": "Up to and including /v1, for example https://api.openai.com/v1",
             "model": "As the endpoint calls it, for example gpt-4o-mini",
             "provider": "Any word you like; the overview groups by it",
             "transport": "Kept for the life of a series: a change begins a new one",
         }
         widgets = {
-            "base_url": forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false", "placeholder": "https://"}),
             "kind": forms.Select(choices=((ApiKind.CHAT, "Chat completions"), (ApiKind.RESPONSES, "Responses"))),
             "transport": forms.Select(choices=((Transport.WHOLE, "whole"), (Transport.STREAM, "as a stream"))),
         }
@@ -157,6 +162,12 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             raise forms.ValidationError(f"Leave out {', '.join(clash)}: Tidegauge sets it itself.")
         return value
 
+    def clean_deadline_s(self) -> float:
+        return within(self.cleaned_data["deadline_s"], 1, 600)
+
+    def clean_max_concurrency(self) -> int:
+        return within(self.cleaned_data["max_concurrency"], 1, 256)
+
     def fields_to_store(self) -> dict[str, Any]:
         """What `drift.endpoints.register` and `change` take, the key apart."""
         return {name: self.cleaned_data[name] for name in self._meta.fields or () if name in self.cleaned_data}
@@ -221,7 +232,7 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
         return within(self.cleaned_data["concurrency"], 1, 64)
 
 
-def within(number: int, least: int, most: int) -> int:
+def within(number: Number, least: int, most: int) -> Number:
     if not least <= number <= most:
         raise forms.ValidationError(f"Enter a number from {least} to {most}.")
     return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -23,3 +24,11 @@ def back_to(request: HttpRequest, default: str) -> str:
     wanted = request.POST.get("back", "")
     fine = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if wanted and fine else default
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

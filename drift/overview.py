@@ -190,7 +190,7 @@ def state_of(
     if reading is None:
         return State.NO_DATA, "No answers yet"
     if now - reading.taken_at > FRESH:
-        return State.NO_DATA, f"No answers since {figures.ago(reading.taken_at, now)}"
+        return State.NO_DATA, f"No answers for {figures.duration(now - reading.taken_at)}"
     if reading.divergence is None:
         needed = ENOUGH_ANSWERS * _canaries(active[0])
         return State.NO_DATA, f"Not enough data: {reading.comparable} of {needed} comparable answers"
@@ -231,13 +231,12 @@ def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
     """One sentence: what is worst, then what temperature 0 is worth here."""
     if not rows:
         return Verdict("No endpoint is watched yet.", worst=State.NO_DATA)
-    total = figures.plural(len(rows), "endpoint")
     by_state = {state: [row for row in rows if row.state == state] for state in State}
     if changed := by_state[State.CHANGED]:
         since = min(row.identity.seen_since for row in changed if row.identity.seen_since)
         what = ", ".join(row.name for row in changed[:3])
         return Verdict(
-            f"{len(changed)} of {total} changed in the last {figures.duration(max(now - since, timedelta(hours=1)))}.",
+            f"{_some(changed, rows)} changed in the last {figures.duration(max(now - since, timedelta(hours=1)))}.",
             f"What was measured on {what} before may no longer hold.",
             _agreement_sentence(rows),
             State.CHANGED,
@@ -245,7 +244,7 @@ def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
     if down := by_state[State.DOWN]:
         what = ", ".join(row.name for row in down[:3])
         return Verdict(
-            f"{len(down)} of {total} cannot be asked.",
+            f"{_some(down, rows)} cannot be asked.",
             f"{what}: {down[0].reason}",
             _agreement_sentence(rows),
             State.DOWN,
@@ -259,15 +258,19 @@ def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
         )
     diverging = [row for row in measured if row.diverges]
     watching = by_state[State.WATCHING]
-    calm = "Nothing changed in the last 24 hours." if not watching else f"{len(watching)} of {total} may be changing."
+    calm = "Nothing changed in the last 24 hours." if not watching else f"{_some(watching, rows)} may be changing."
     worst = State.WATCHING if watching else State.STABLE
     if not diverging:
         return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
     zero = " at temperature 0" if all(row.temperature_zero for row in diverging) else ""
     verb = "gives" if len(diverging) == 1 else "give"
-    of = f"{len(diverging)} of {figures.plural(len(measured), 'endpoint')}"
-    headline = f"{of} {verb} different answers to the same prompt{zero}."
+    headline = f"{_some(diverging, measured)} {verb} different answers to the same prompt{zero}."
     return Verdict(headline, calm if watching else "", _agreement_sentence(rows), worst)
+
+
+def _some(rows: Sequence[Row], of: Sequence[Row]) -> str:
+    """'2 of 14 endpoints'; the name where there is only one."""
+    return rows[0].name if len(of) == 1 else f"{len(rows)} of {figures.plural(len(of), 'endpoint')}"
 
 
 def _agreement_sentence(rows: Sequence[Row]) -> str:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from dashboard import charts
 from dashboard.access import find
 from dashboard.exports import export
+from dashboard.links import is_uuid
 from dashboard.ranges import range_of
 from drift import history
 from drift.models import Canary, Endpoint, Series
@@ -17,7 +18,8 @@ from drift.models import Canary, Endpoint, Series
 
 def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpResponse:
     found = find(request, Endpoint, endpoint)
-    series = found.series.filter(public_id=request.GET.get("series") or None).first()
+    wanted = request.GET.get("series", "")
+    series = found.series.filter(public_id=wanted).first() if is_uuid(wanted) else None
     if series is None:
         raise Http404("This endpoint has no such series.")
     drawn = chart_of(series, chart, range_of(request, timezone.now()).window)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from dashboard.access import find, require_editor, team_rows
 from dashboard.forms import MonitorForm
-from dashboard.links import back_to
+from dashboard.links import back_to, is_uuid
 from dashboard.views.endpoint_forms import person
 from drift import figures, monitors
 from drift.models import Endpoint, Monitor
@@ -88,11 +88,3 @@ def pause_picked(request: HttpRequest) -> HttpResponse:
     done = "resumed" if resuming else "paused"
     messages.success(request, f"{figures.plural(len(changed), 'monitor')} {done}.")
     return redirect(back_to(request, reverse("overview")))
-
-
-def is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
