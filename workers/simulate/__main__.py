@@ -39,14 +39,14 @@ def main(arguments: list[str] | None = None) -> int:
     simulator = Simulator(first, *others, host=options.host, port=options.port, clock=Clock(start, options.speed))
     simulator.keeps_requests = False
     try:
-        asyncio.run(_run(simulator))
+        asyncio.run(run(simulator))
     except OSError as error:
         print(f"Cannot listen on {options.host}:{options.port}: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 
 
-async def _run(simulator: Simulator) -> None:
+async def run(simulator: Simulator) -> None:
     serving = asyncio.ensure_future(_serve(simulator))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
