@@ -47,7 +47,7 @@ urlpatterns = [
     path("about/", about.show, name="about"),
     path("login", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
-    path("password", auth.PasswordChangeView.as_view(success_url="/", extra_context={}), name="password"),
+    path("password", auth.PasswordChangeView.as_view(success_url="/"), name="password"),
     path("api/v1/", api.urls),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
