@@ -5,6 +5,8 @@ from drift.models.baseline import Baseline, SeriesWatch
 from drift.models.channel import Channel, Delivery, DeliveryAttempt
 from drift.models.drill import Drill
 from drift.models.endpoint import Capability, Endpoint, EndpointCheck, Traffic
+from drift.models.eval_run import EvalAnswer, EvalArm, EvalRun, EvalScore
+from drift.models.eval_set import EvalCase, EvalSet, EvalUpload, EvalVersion
 from drift.models.finding import Finding
 from drift.models.incident import Event, Incident
 from drift.models.invitation import Invitation, StatusLink
@@ -34,6 +36,14 @@ __all__ = [
     "Drill",
     "Endpoint",
     "EndpointCheck",
+    "EvalAnswer",
+    "EvalArm",
+    "EvalCase",
+    "EvalRun",
+    "EvalScore",
+    "EvalSet",
+    "EvalUpload",
+    "EvalVersion",
     "Event",
     "Finding",
     "Heartbeat",
