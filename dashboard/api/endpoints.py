@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -18,7 +18,7 @@ from dashboard.api.fields import Name, Secret, ShortText, Tag
 from dashboard.api.problems import Conflict
 from drift import endpoints, entered
 from drift.answers import ApiKind, Transport
-from drift.models import Capability, Endpoint, EndpointCheck
+from drift.models import Endpoint, EndpointCheck
 
 router = Router(tags=["Endpoints"])
 
@@ -115,7 +115,7 @@ class EndpointChange(Schema):
 
 class CapabilityOut(Schema):
     name: str
-    state: Capability.State
+    state: Literal["refused", "ignored", "honoured", "unknown"]
     value: str
     evidence: str
     checked_at: datetime
@@ -123,7 +123,7 @@ class CapabilityOut(Schema):
 
 class CheckOut(Schema):
     id: UUID = Field(alias="public_id")
-    state: EndpointCheck.State
+    state: Literal["due", "running", "passed", "failed"]
     problem: str
     requested_at: datetime
     finished_at: datetime | None

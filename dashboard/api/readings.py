@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -84,7 +84,7 @@ class PointOut(Schema):
 class SeriesHistory(Schema):
     series: UUID
     suite: UUID
-    span: Span
+    span: Literal["hour", "day"]
     points: list[PointOut]
 
 

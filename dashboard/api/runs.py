@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -22,8 +22,8 @@ class RunOut(Schema):
     id: UUID = Field(alias="public_id")
     monitor: UUID
     scheduled_for: datetime
-    origin: Run.Origin
-    state: Run.State
+    origin: Literal["schedule", "person", "extra"]
+    state: Literal["due", "running", "finished", "failed", "skipped"]
     repeats: int
     concurrency: int
     missed_slots: int

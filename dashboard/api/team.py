@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -12,14 +12,14 @@ from pydantic import Field
 
 from dashboard.access import team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from drift.models import AuditEntry, Role
+from drift.models import AuditEntry
 
 router = Router(tags=["Team"])
 
 
 class MemberOut(Schema):
     name: str
-    role: Role
+    role: Literal["owner", "editor", "viewer"]
 
 
 class TeamOut(Schema):
@@ -34,7 +34,7 @@ class AuditOut(Schema):
     actor: str = Field(alias="actor_name", description="Empty: the service itself")
     via: str
     request_id: str
-    action: AuditEntry.Action
+    action: Literal["created", "changed", "deleted"]
     subject: str
     subject_id: str
     subject_name: str
