@@ -49,9 +49,7 @@ STORIES: tuple[Scenario, ...] = (
         "churning",
         model="simulated-oss-120b",
         seed=13,
-        phases=(
-            Phase(0.0, Version(fingerprints=tuple((f"fp_simpool{n}", 0.125) for n in range(8)), flip_rate=0.08)),
-        ),
+        phases=(Phase(0.0, Version(fingerprints=tuple((f"fp_simpool{n}", 0.125) for n in range(8)), flip_rate=0.08)),),
         rhythm=0.6,
         latency_ms=300,
         about="eight fingerprints at once, more restless in the afternoon, never really changed",

@@ -75,6 +75,11 @@ _STORIES = (
     Scenario("cut-stream", case="cut-stream", about="streams break off half way"),
     Scenario("hostile", case="hostile", about="bodies made to break their reader"),
     Scenario(
+        "responses",
+        support=Support(refused=("seed", "logprobs", "n", "stream_options")),
+        about="for the Responses API: no seed, scores on request",
+    ),
+    Scenario(
         "reasoning",
         case="b23",
         support=Support(refused=("temperature=0", "max_tokens", "logprobs", "top_logprobs", "seed")),

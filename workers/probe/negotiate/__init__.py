@@ -12,10 +12,11 @@ from drift.addresses import AddressRule
 from drift.answers import ApiKind, FingerprintState, Outcome, Target
 from workers.probe.client import Prober
 from workers.probe.decode import decode
-from workers.probe.negotiate.advice import advise
+from workers.probe.negotiate.advice import advise, is_litellm
 from workers.probe.negotiate.conversation import Conversation, Reply, answered, refused, with_parameters
 from workers.probe.negotiate.features import (
     HELLO,
+    bypass_cache,
     find_cap,
     find_choices,
     find_scores,
@@ -31,7 +32,10 @@ __all__ = ["Capability", "Negotiation", "State", "negotiate"]
 REASONING_CAP = 2048
 MOST_ADJUSTMENTS = 8
 
-_NEGOTIATED = ("temperature", "seed", "random_seed", "logprobs", "top_logprobs", "include", "n", "stream_options")
+_NEGOTIATED = (
+    *("temperature", "seed", "random_seed", "logprobs", "top_logprobs", "include"),
+    *("n", "stream_options", "cache"),
+)
 _UNANSWERED = frozenset({Outcome.UNREACHABLE, Outcome.REFUSED_ADDRESS})
 
 
@@ -87,6 +91,8 @@ async def _features(talk: Conversation, first: Reply) -> dict[str, Capability]:
         found["stream"] = await find_stream(talk)
     if talk.has_time:
         found["n"] = await find_choices(talk)
+    if is_litellm(first[0]):
+        found["cache bypass"] = await bypass_cache(talk)
     for name in ("temperature", "seed", "logprobs", "stream", "n"):
         found.setdefault(name, Capability(State.UNKNOWN, "", "not asked: this endpoint answers too slowly"))
     identity = first[1].identity

@@ -31,6 +31,11 @@ def advise(target: Target, exchange: Exchange, decoded: Decoded, models: Sequenc
         said.append("The version behind this name cannot be observed: changes will show in the answers only.")
     if decoded.outcome is Outcome.REASONING_ONLY or (decoded.usage.reasoning_tokens or 0) > 0:
         said.append("This model reasons before it answers: give canaries a cap of 2,000 tokens or more.")
-    if any(name.startswith("x-litellm-") for name, _ in exchange.headers):
+    if is_litellm(exchange):
         said.append("A LiteLLM proxy answers; its cache is switched off per request where it allows that.")
     return tuple(said)
+
+
+def is_litellm(exchange: Exchange) -> bool:
+    """Whether a LiteLLM proxy answered."""
+    return any(name.startswith("x-litellm-") for name, _ in exchange.headers)

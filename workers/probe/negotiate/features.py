@@ -172,3 +172,13 @@ async def find_choices(talk: Conversation) -> Capability:
         )
     count = choices_in(exchange)
     return Capability(State.HONOURED if count == 2 else State.IGNORED, str(count), f"asked for 2 choices, got {count}")
+
+
+async def bypass_cache(talk: Conversation) -> Capability:
+    """LiteLLM's own way of not answering from its cache, kept where it is accepted."""
+    wish = {"cache": {"no-cache": True}}
+    reply = await talk.ask(HELLO, wish)
+    if not answered(reply[1]):
+        return Capability(State.REFUSED if refused(reply) else State.UNKNOWN, "", evidence(*reply))
+    talk.target = with_parameters(talk.target, wish)
+    return Capability(State.UNKNOWN, "no-cache", "accepted; whether it has an effect shows in the answers")
