@@ -34,6 +34,7 @@ async def test_b31_a_proxys_error_page_is_a_passing_failure_with_its_trace_kept(
     assert run.outcomes == ["http_error"] * 4
     assert run.answers[0].error_message == "An HTML page: 502: origin error"
     assert dict(run.exchanges[0].headers)["cf-ray"] == "8abc0000-FRA"
+    assert "lower the cap" in run.answers[3].error_message
     assert all(len(answer.error_message) < 2000 for answer in run.answers)
     retries = [next_attempt(e, a, 1, datetime.now(UTC)) for e, a in zip(run.exchanges, run.answers, strict=True)]
     assert all(retries[:3])

@@ -79,11 +79,17 @@ def _evidenced(decoded: Decoded, document: Mapping[str, Any], headers: Mapping[s
     return replace(decoded, outcome=outcome, identity=identity, cache_evidence=cache)
 
 
+_PROXY_TIMEOUT = 524
+_STREAM_OR_SHORTEN = " The origin took longer than the proxy waits (100 s): stream the answers, or lower the cap."
+
+
 def _refused(status: int | None, body: Body, version: int) -> Decoded:
     error = error_of_body(body)
     outcome = Outcome.THROTTLED if status == 429 else Outcome.HTTP_ERROR
     if error.is_content_filter:
         outcome = Outcome.FILTERED
+    if status == _PROXY_TIMEOUT:
+        error = replace(error, message=error.message + _STREAM_OR_SHORTEN)
     decoded = _with_error(Decoded(version, outcome), error)
     return decoded if decoded.error_code else replace(decoded, error_code=str(status))
 
