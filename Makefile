@@ -1,6 +1,7 @@
 # Two commands: `make up` and `make test`. `make help` lists the rest.
 PYTHON ?= python3
 PORT ?= 8000
+DEMO ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 # Secrets of the checks and tests only: made anew for each run, guarding nothing.
@@ -10,7 +11,7 @@ TEST_ENV = TIDEGAUGE_ENV_FILE=/dev/null SECRET_KEY=$$($(PY) -c "import secrets; 
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up test test-fast lint types check screenshots \
-	bench-worker bench-detect bench-probe
+	bench-worker bench-detect bench-equality bench-probe
 
 help: ## List every target in a line each
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -36,8 +37,8 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
 	@$(PY) -m pip install --disable-pip-version-check -q -r requirements-dev.txt
 	@touch $@
 
-up: install ## Start everything on this machine and print the address (PORT=8000)
-	@PORT=$(PORT) exec $(PY) -m workers.up
+up: install ## Start everything on this machine and print the address (PORT=8000, DEMO=1 adds simulated history)
+	@PORT=$(PORT) DEMO=$(DEMO) exec $(PY) -m workers.up
 
 test: install-dev ## All tests, against a PostgreSQL and Redis of their own (or DATABASE_URL / REDIS_URL)
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m pytest $(ARGS)
@@ -60,6 +61,9 @@ bench-worker: install-dev ## Price of determinism: tokens per second by batch si
 
 bench-detect: install-dev ## False alarms and delay of every detector on simulated endpoints
 	@$(PY) -m tests.bench.detect
+
+bench-equality: install-dev ## Two-sample test beside the published package
+	@$(PY) -m tests.bench.equality
 
 bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.probe

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from uuid import uuid4
 
+from django.db import transaction
+
 from drift.answers import Answer, Ask
 from drift.endpoints import series_of, target_of
 from drift.models import Monitor, Run
@@ -27,7 +29,8 @@ def make_history(
     last = Run.objects.filter(monitor=monitor, state=Run.State.FINISHED).order_by("-scheduled_for").first()
     slot = begin if last is None else last.scheduled_for + every
     while slot < until:
-        _run_slot(monitor, scenario, begin, slot)
+        with transaction.atomic():  # a history that is killed leaves no half-made slot
+            _run_slot(monitor, scenario, begin, slot)
         yield slot
         slot += every
 

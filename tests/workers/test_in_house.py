@@ -31,7 +31,7 @@ def questions(team: Team) -> Suite:
 
 
 def worker(processes, mode: str) -> str:
-    from workers.up import free_port
+    from workers.up.places import free_port
 
     port = free_port()
     processes.start(

@@ -16,7 +16,7 @@ from workers.history import make_history
 from workers.simulate.demo import DAYS, STORIES
 from workers.simulate.scenario import Scenario
 
-EVERY = timedelta(hours=2)
+EVERY = timedelta(hours=4)
 LIVE_CADENCE_S = 600
 
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         for done in range(1, slots + 1):
             for _, history in histories:
                 next(history, None)
-            if done % 24 == 0 or done == slots:
+            if done % 12 == 0 or done == slots:
                 self.stdout.write(f"  simulated history: day {done * EVERY // timedelta(days=1)} of {DAYS}")
                 self.stdout.flush()
         for _, monitor in pairs:
