@@ -244,7 +244,7 @@ def note_failure(delivery: Delivery, token: UUID, started: datetime, now: dateti
 def wait_after(delivery: Delivery) -> timedelta:
     """15 s, 30 s, 1 min ... up to an hour."""
     doublings = min(max(0, delivery.attempts_count - 1), 12)
-    return min(FIRST_WAIT * 2**doublings, LONGEST_WAIT)
+    return min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
 
 
 def disable(channel: Channel, why: str, now: datetime) -> None:

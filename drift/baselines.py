@@ -294,7 +294,7 @@ def _constant_prompts(baseline: Baseline) -> dict[str, int]:
     )
     told: dict[str, set[int]] = {}
     for canary, count in rows:
-        told.setdefault(str(canary), set()).add(count)
+        told.setdefault(str(canary), set()).add(count or 0)
     return {canary: next(iter(counts)) for canary, counts in told.items() if len(counts) == 1}
 
 

@@ -81,7 +81,7 @@ def _incident_of(finding: Finding, now: datetime) -> Incident | None:
         family=kind.family,
         provider=provider,
         severity=finding.severity,
-        title=f"{finding.endpoint.name}: {kind.title}",
+        title=f"{finding.endpoint.name}: {kind.headline}",
         simulated=finding.endpoint.simulated,
         began_at=finding.began_at,
         opened_at=now,
@@ -107,8 +107,8 @@ def _retitle(incident: Incident) -> None:
     kinds = dict.fromkeys(incident.findings.order_by("pk").values_list("kind", flat=True))
     opening = [Kind(kind) for kind in kinds if Kind(kind).opens]
     opening.sort(key=lambda kind: -kind.severity.rank)
-    parts = [kind.title for kind in opening[:2]]
-    parts += [Kind(kind).title for kind in (Kind.BEHAVIOURAL, Kind.COSMETIC) if kind in kinds][:1]
+    parts = [kind.headline for kind in opening[:2]]
+    parts += [Kind(kind).headline for kind in (Kind.BEHAVIOURAL, Kind.COSMETIC) if kind in kinds][:1]
     names = list(incident.endpoints.order_by("name").values_list("name", flat=True))
     who = names[0] if len(names) == 1 else f"{figures.plural(len(names), 'endpoint')} of {incident.provider}"
     incident.title = f"{who}: {', '.join(parts)}"[:300]
@@ -193,7 +193,8 @@ def end_acknowledgements(now: datetime) -> int:
     """Opens again what was acknowledged until a time that has come. Returns how many."""
     over = Incident.objects.filter(state=Incident.State.ACKNOWLEDGED, acknowledged_until__lte=now)
     number = 0
-    for incident in over.select_for_update(skip_locked=True)[:100]:
-        reopen(incident, None, "The time it was acknowledged for is over.", now)
-        number += 1
+    with transaction.atomic():
+        for incident in over.select_for_update(skip_locked=True)[:100]:
+            reopen(incident, None, "The time it was acknowledged for is over.", now)
+            number += 1
     return number

@@ -143,6 +143,19 @@ X_FRAME_OPTIONS = "DENY"
 # Networks and hosts that an endpoint's address may resolve to although they are not public. Administrators only.
 ALLOW_PRIVATE_TARGETS = environment.words("ALLOW_PRIVATE_TARGETS")
 
+# Where people reach the pages: links in messages begin with it.
+SITE_URL = environment.text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+
+# Mail. Without EMAIL_HOST no e-mail is sent, and channels say so.
+EMAIL_HOST = environment.text("EMAIL_HOST", "")
+EMAIL_PORT = environment.number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = environment.text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = environment.text("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = environment.switch("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = environment.switch("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", "Tidegauge <tidegauge@localhost>")
+
 REDIS_URL = environment.text("REDIS_URL")
 TICK_SECONDS = environment.number("TICK_SECONDS", 5)
 # A worker renews its claim on a run well within this; a dead worker's run is taken over after it.

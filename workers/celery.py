@@ -40,8 +40,8 @@ app.conf.update(
     task_time_limit=1800,
     timezone="UTC",
     task_default_queue="probe",
-    task_queues=[Queue("schedule"), Queue("probe")],
-    task_routes={"workers.tasks.tick": {"queue": "schedule"}},
+    task_queues=[Queue("schedule"), Queue("probe"), Queue("notify")],
+    task_routes={"workers.tasks.tick": {"queue": "schedule"}, "workers.tasks.notify": {"queue": "notify"}},
     beat_schedule={
         "tick": {
             "task": "workers.tasks.tick",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 
 from django.utils import timezone
 
-from drift import endpoints, runs, schedule
+from drift import alerts, endpoints, incidents, runs, schedule
+from drift.evals import runs as evals
+from drift.findings import absence
 from workers.celery import app
 
 log = logging.getLogger(__name__)
@@ -19,13 +22,30 @@ def tick() -> None:
     runs_back, checks_back = runs.reap(now)
     if runs_back or checks_back:
         log.warning("took back %d runs and %d checks whose worker was gone", runs_back, checks_back)
+    if evals_back := evals.reap(now):
+        log.warning("took back %d eval runs whose worker was gone", evals_back)
     schedule.claim_due_monitors(now)
     for run_id in schedule.runs_to_publish(now):
         probe.delay(run_id)
     for check_id in endpoints.checks_to_publish(now):
         check.delay(check_id)
+    _tend_alerts(now)
+    for eval_id in evals.to_publish(now):
+        eval_run.delay(eval_id)
     pulse.apply_async(expires=60)
     schedule.note_tick(now)
+
+
+def _tend_alerts(now: datetime) -> None:
+    """Finds what is missing, ends silences and acknowledgements, reminds, and hands out what is to be sent."""
+    absence.look(now)
+    incidents.end_acknowledgements(now)
+    alerts.catch_up(now)
+    alerts.remind(now)
+    alerts.summarise(now)
+    alerts.reap(now)
+    for delivery_id in alerts.deliveries_to_publish(now):
+        notify.delay(delivery_id)
 
 
 @app.task
@@ -40,6 +60,20 @@ def check(check_id: int) -> None:
     from workers.probe.check import perform
 
     perform(check_id)
+
+
+@app.task
+def notify(delivery_id: int) -> None:
+    from workers.notify.deliver import perform
+
+    perform(delivery_id)
+
+
+@app.task
+def eval_run(run_id: int) -> None:
+    from workers.evals.run import perform
+
+    perform(run_id)
 
 
 @app.task

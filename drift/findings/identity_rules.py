@@ -34,7 +34,7 @@ STREAK_LEVEL = 1e-5  # chance of so many runs in a row with new names only, wher
 VANISHED_LEVEL = 1e-6  # asked at every run, so far below any one-look level
 WATCHED_RUNS = 24  # after that a new name that was no change joins the set
 MOST_EXTRA = 2  # runs asked for at once because of one new name
-MOST_NAMES = 300
+MOST_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,11 @@ class Identities:
     def main(self) -> str | None:
         """The commonest name."""
         return max(self.known, key=lambda key: (self.known[key].answers, key), default=None)
+
+    @property
+    def in_stretches(self) -> bool:
+        """Whether one name answers several runs alone and then another: a pool of machines behind one address."""
+        return len(self.known) > 1 and self.stretches * 2 <= self.runs and self.longest_stretch > 1
 
     @property
     def new_names(self) -> tuple[str, ...]:
@@ -179,7 +184,7 @@ def see(before: Identities, names: Mapping[str, int], at: datetime) -> Seen:
 def changed(state: Identities, at: datetime, sure: bool = False) -> Found | None:
     """The change that the watched names amount to, if they do. `sure`: the answers themselves say that it changed."""
     streak = state.taken_over
-    pooled = _comes_in_stretches(state)
+    pooled = state.in_stretches
     runs_before = state.stretches if pooled else state.runs
     if streak:
         chance = _chance_of_takeover(state, streak, runs_before, pooled)
@@ -263,13 +268,9 @@ def _known_names(state: Identities) -> list[str]:
     return sorted(state.known, key=lambda key: -state.known[key].answers)[:5]
 
 
-def _comes_in_stretches(state: Identities) -> bool:
-    return len(state.known) > 1 and state.stretches * 2 <= state.runs and state.longest_stretch > 1
-
-
 def _vanished(state: Identities, at: datetime) -> Seen:
     """Names of the set that were not borne for so long that they are gone."""
-    if _comes_in_stretches(state) or len(state.known) < 2 or state.kind == IdentityKind.CHURNING:
+    if state.in_stretches or len(state.known) < 2 or state.kind == IdentityKind.CHURNING:
         return Seen(state)
     gone = []
     for key, known in state.known.items():

@@ -136,7 +136,8 @@ def with_datum(
     """The state once its baseline is valid. The mix is watched where several names are all known."""
     main = state.identities.main
     mix = None
-    if main is not None and len(state.identities.known) > 1 and state.identities.kind == IdentityKind.STABLE_SET:
+    names = state.identities
+    if main is not None and len(names.known) > 1 and names.kind == IdentityKind.STABLE_SET and not names.in_stretches:
         runs = [Run(at, float(names.get(main, 0)), float(sum(names.values()))) for at, names in mix_runs]
         mix = Tracker.begin(runs, limits.miss)
     return replace(
@@ -167,6 +168,8 @@ def _looked(state: State, run: Evidence) -> State:
         state = replace(state, answers=state.answers.look(run.at, run.departure, run.tie))
     if state.logprobs and run.logprob_distance is not None:
         state = replace(state, logprobs=state.logprobs.look(run.at, run.logprob_distance, run.tie))
+    if state.mix and state.identities.in_stretches:
+        state = replace(state, mix=None)
     if state.mix:
         # ties of the mix are drawn apart from those of the answers
         state = replace(state, mix=state.mix.look(_mix_of(state, run), run.tie * 7919 % 1))

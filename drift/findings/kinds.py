@@ -31,7 +31,7 @@ class Family(StrEnum):
 
 
 class _Meaning(NamedTuple):
-    title: str
+    headline: str
     severity: Severity
     family: Family
     voids: bool
@@ -66,8 +66,8 @@ class Kind(StrEnum):
     DATA_AGAIN = "data_again"
 
     @property
-    def title(self) -> str:
-        return _MEANINGS[self].title
+    def headline(self) -> str:
+        return _MEANINGS[self].headline
 
     @property
     def severity(self) -> Severity:
@@ -89,7 +89,7 @@ class Kind(StrEnum):
 _LOW, _MEDIUM, _HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
 _CHANGE, _OUTAGE, _DATA = Family.CHANGE, Family.OUTAGE, Family.DATA
 _MEANINGS = {
-    #                                 title                        severity family  voids  opens
+    #                                 headline                      severity family  voids  opens
     Kind.IDENTITY_SEEN: _Meaning("new identity seen", _LOW, _CHANGE, False, False),
     Kind.NEW_IDENTITY: _Meaning("new identity", _HIGH, _CHANGE, True, True),
     Kind.IDENTITY_RETURNED: _Meaning("a former identity is back", _MEDIUM, _CHANGE, True, True),

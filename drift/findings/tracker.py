@@ -50,6 +50,7 @@ class Tracker:
     @classmethod
     def begin(cls, runs: Sequence[Run], miss: float) -> Tracker | None:
         """From the datum's runs. None without an answer."""
+        runs = [_sane(run) for run in runs]
         share, pooled = _watch(runs, miss)
         if share is None or pooled is None:
             return None

@@ -25,7 +25,7 @@ class Finding(models.Model):
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="findings")
     baseline = models.ForeignKey(Baseline, null=True, on_delete=models.SET_NULL, related_name="findings")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.SET_NULL, related_name="findings")
-    kind = models.CharField(max_length=24, choices=[(k.value, k.title) for k in Kind])
+    kind = models.CharField(max_length=24, choices=[(k.value, k.headline) for k in Kind])
     severity = models.CharField(max_length=8, choices=[(s.value, s.word) for s in Severity])
     began_at = models.DateTimeField(help_text="Since when, as far as it is known")
     found_at = models.DateTimeField()
