@@ -3,11 +3,13 @@
 from drift.models.audit import AuditEntry
 from drift.models.baseline import Baseline, SeriesWatch
 from drift.models.channel import Channel, Delivery, DeliveryAttempt
+from drift.models.checkup import Checkup, CheckupAnswer, CheckupStage
 from drift.models.drill import Drill
 from drift.models.endpoint import Capability, Endpoint, EndpointCheck, Traffic
 from drift.models.eval_run import EvalAnswer, EvalArm, EvalRun, EvalScore
 from drift.models.eval_set import EvalCase, EvalSet, EvalUpload, EvalVersion
 from drift.models.finding import Finding
+from drift.models.fit import FitThresholds
 from drift.models.incident import Event, Incident
 from drift.models.invitation import Invitation, StatusLink
 from drift.models.observation import ObservedBucket, ObservedPrompt
@@ -31,6 +33,9 @@ __all__ = [
     "CanaryBucket",
     "Capability",
     "Channel",
+    "Checkup",
+    "CheckupAnswer",
+    "CheckupStage",
     "Delivery",
     "DeliveryAttempt",
     "Drill",
@@ -46,6 +51,7 @@ __all__ = [
     "EvalVersion",
     "Event",
     "Finding",
+    "FitThresholds",
     "Heartbeat",
     "IdempotentAnswer",
     "Identity",
