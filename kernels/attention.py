@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from kernels.attention_plan import AttentionCall, AttentionPlan
+from kernels.attention_plan import AnyPlan, AttentionCall, AttentionPlan
 from kernels.tiles import QUERY_TILE
 
 
@@ -18,7 +18,7 @@ def write_pages(pages: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) ->
     pages.view(-1, *pages.shape[2:]).index_copy_(0, slots, rows)
 
 
-def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AttentionPlan) -> torch.Tensor:
+def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AnyPlan) -> torch.Tensor:
     """Attention output of each row: [M, Hq, D] -> [M, Hq * D].
 
     Every query tile is one work item of torch's fused attention, [QUERY_TILE * group, D] against [extent, D] per key
@@ -26,6 +26,10 @@ def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: 
     call is the only thing the batch chooses. Keys past the causal limit carry a score of -inf, hence an exact weight of
     0, and add exactly nothing.
     """
+    if not isinstance(plan, AttentionPlan):
+        from kernels.triton.attention import attend_paged
+
+        return attend_paged(q, k_pages, v_pages, plan)
     rows, heads, width = q.shape
     kv_heads = k_pages.shape[2]
     group = heads // kv_heads

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
 
 from kernels.tiles import KV_TILE, QUERY_TILE
+
+if TYPE_CHECKING:
+    from kernels.triton.attention import PagedPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,13 @@ class AttentionPlan:
     tiles: int
 
 
+AnyPlan: TypeAlias = "AttentionPlan | PagedPlan"
+"""The CPU's plan, or the CUDA kernel's."""
+
+
 def plan_attention(
     segments: Sequence[Segment], rows: int, page_size: int, group: int, dtype: torch.dtype, device: torch.device
-) -> AttentionPlan:
+) -> AnyPlan:
     """Cut a ragged batch into query tiles and group tiles that see equally many keys.
 
     A tile is ``QUERY_TILE`` positions of one sequence, aligned to absolute position; it sees ``KV_TILE`` times
@@ -65,6 +73,10 @@ def plan_attention(
         page_size: tokens in a page; divides ``KV_TILE``.
         group: query heads per key head.
     """
+    if device.type == "cuda":
+        from kernels.triton.attention import plan_paged
+
+        return plan_paged(segments, rows, device)
     single: dict[int, list[tuple[Segment, int]]] = defaultdict(list)
     shared: list[tuple[int, Segment, list[int]]] = []
     for segment in segments:

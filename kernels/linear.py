@@ -5,8 +5,20 @@ from __future__ import annotations
 import torch
 
 from kernels.errors import UnsupportedShapeError
-from kernels.prepack import pack
+from kernels.prepack import PackedWeight, pack
 from kernels.tiles import row_tile
+
+
+class CudaWeight:
+    """A weight multiplied by the Triton kernel, whose sum over K is cut by (N, K) alone, for any number of rows."""
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        self.weight = weight.contiguous()
+
+    def multiply(self, rows: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        from kernels.triton.matmul import matmul
+
+        return matmul(rows, self.weight, bias)
 
 
 class TiledLinear:
@@ -26,16 +38,16 @@ class TiledLinear:
         self.out_features, self.in_features = weight.shape
         self.bias = bias
         self.tile = row_tile(weight.dtype)
-        self._packed = pack(weight, self.tile)
+        self._packed: PackedWeight = CudaWeight(weight) if weight.is_cuda else pack(weight, self.tile)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """[M, K] -> [M, N]; M must be a multiple of ``tile``.
+        """[M, K] -> [M, N]; on the CPU M must be a multiple of ``tile``.
 
         Raises:
             UnsupportedShapeError: M is not a whole number of tiles.
         """
         rows = x.shape[0]
-        if rows == self.tile:
+        if rows == self.tile or x.is_cuda:
             return self._packed.multiply(x, self.bias)
         if rows % self.tile:
             raise UnsupportedShapeError(f"{rows} rows are not a multiple of the row tile {self.tile}; pad them first.")

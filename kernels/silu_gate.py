@@ -18,6 +18,10 @@ def silu_gate(gate_up: torch.Tensor) -> torch.Tensor:
     Raises:
         UnsupportedShapeError: M is not a whole number of row tiles.
     """
+    if gate_up.is_cuda:
+        from kernels.triton import rows as cuda_rows
+
+        return cuda_rows.silu_gate(gate_up)
     rows, width = gate_up.shape[0], gate_up.shape[1] // 2
     tile = row_tile(gate_up.dtype)
     if rows == tile:

@@ -35,9 +35,7 @@ def test_it_agrees_with_attention_in_double_precision(dtype, length) -> None:
 
 
 @DTYPES
-@given(
-    lengths=st.lists(st.integers(1, 150), min_size=1, max_size=6), chunk=st.integers(1, 90), scatter=st.booleans()
-)
+@given(lengths=st.lists(st.integers(1, 150), min_size=1, max_size=6), chunk=st.integers(1, 90), scatter=st.booleans())
 @settings(max_examples=12, deadline=None)
 def test_neither_chunks_nor_neighbours_nor_pages_reach_a_row(dtype, lengths, chunk, scatter) -> None:
     tokens = [random_tokens(length, dtype, seed) for seed, length in enumerate(lengths)]

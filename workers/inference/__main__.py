@@ -27,9 +27,14 @@ def main() -> int:
     from workers.inference.errors import WorkerError
     from workers.inference.model import build_model
     from workers.inference.self_test import self_test
-    from workers.inference.server.app import serve
+    from workers.inference.server.app import bind, serve
     from workers.inference.server.service import Service
 
+    try:
+        listener = bind(options.host, options.port)
+    except OSError as error:
+        print(f"workers.inference: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
+        return 1
     try:
         checkpoint = load_checkpoint(options.model)
         model = build_model(
@@ -48,12 +53,9 @@ def main() -> int:
             max_step_tokens=options.max_step_tokens,
         )
         service = Service(model, EngineLoop(engine, options.max_waiting), verification)
-        asyncio.run(serve(service, options.host, options.port))
+        asyncio.run(serve(service, listener))
     except (WorkerError, KernelError) as error:
         print(f"workers.inference: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"workers.inference: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -22,15 +22,19 @@ def _ignore(progress: Progress) -> None:
 
 
 class RecordingEngine(Engine):
-    """Greedy runs of token ids, with logits kept."""
+    """Runs of token ids, with logits kept."""
 
     def __init__(self, decoder: Decoder, **settings: int | bool) -> None:
         super().__init__(decoder, **settings)  # type: ignore[arg-type]
         self.rows: dict[int, Rows] = {}
 
-    def submit(self, prompt_ids: Items[int], new_tokens: int, *, score: bool = True) -> Sequence:
+    def submit(
+        self, prompt_ids: Items[int], new_tokens: int, *, score: bool = True, temperature: float = 0.0, seed: int = 0
+    ) -> Sequence:
         """Queue a prompt. ``score`` keeps the prompt's rows too, and computes them even where a prefix is cached."""
-        params = SamplingParams(max_tokens=new_tokens, temperature=0.0, logprobs=0, score_prompt=score, ignore_end=True)
+        params = SamplingParams(
+            max_tokens=new_tokens, temperature=temperature, seed=seed, score_prompt=score, ignore_end=True
+        )
         sequence = Sequence(list(prompt_ids), params, TextStream(None), _ignore)
         self.rows[sequence.number] = {}
         self.add(sequence)

@@ -31,6 +31,10 @@ class Runner:
         Returns:
             float32 [len(wanted), vocabulary].
         """
+        return self.decoder.forward(self.prepare(chunks, wanted), self.cache)[: len(wanted)]
+
+    def prepare(self, chunks: Items[Chunk], wanted: Items[int]) -> Batch:
+        """The step's tensors, padded to whole tiles."""
         device = self.decoder.device
         tokens = sum(chunk.count for chunk in chunks)
         rows = padded_rows(tokens, self._multiple)
@@ -54,5 +58,4 @@ class Runner:
         id_row, position_row, slot_row, wanted_row = (
             torch.from_numpy(part).to(device) for part in (ids, positions, slots, logit_rows)
         )
-        batch = Batch(id_row, position_row, slot_row, wanted_row, plan)
-        return self.decoder.forward(batch, self.cache)[: len(wanted)]
+        return Batch(id_row, position_row, slot_row, wanted_row, plan)

@@ -129,6 +129,10 @@ class Decoder:
     @torch.inference_mode()
     def forward(self, batch: Batch, cache: PagedCache) -> torch.Tensor:
         """Logits of ``batch.logit_rows``: float32 [R, vocabulary]."""
+        return self.compute(batch, cache)
+
+    def compute(self, batch: Batch, cache: PagedCache) -> torch.Tensor:
+        """:meth:`forward` for callers that may want gradients."""
         x = embed(batch.token_ids, self.embedding)
         cos, sin = self.cos.index_select(0, batch.positions), self.sin.index_select(0, batch.positions)
         for layer, keys, values in zip(self.layers, cache.keys, cache.values, strict=False):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from kernels.attention import attend
-from kernels.attention_plan import AttentionPlan, Segment, plan_attention
+from kernels.attention_plan import AnyPlan, Segment, plan_attention
 from kernels.linear import TiledLinear
 from kernels.rms_norm import rms_norm
 from kernels.rotary import rotate
@@ -45,12 +45,10 @@ class InvariantOperators:
         group: int,
         dtype: torch.dtype,
         device: torch.device,
-    ) -> AttentionPlan:
+    ) -> AnyPlan:
         return plan_attention(segments, rows, page_size, group, dtype, device)
 
-    def attend(
-        self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AttentionPlan
-    ) -> torch.Tensor:
+    def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AnyPlan) -> torch.Tensor:
         return attend(q, k_pages, v_pages, plan)
 
     def log_softmax(self, logits: torch.Tensor) -> torch.Tensor:

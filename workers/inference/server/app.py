@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import signal
+import socket
 from collections.abc import Awaitable, Callable
 
 from workers.inference.errors import InvalidRequestError, QueueFullError, WorkerError
@@ -71,7 +72,24 @@ class App:
         return json_response({"object": "list", "data": [self._card()]})
 
 
-async def serve(service: Service, host: str, port: int) -> None:
+def bind(host: str, port: int) -> socket.socket:
+    """Take an address before the model is loaded, so that a taken port is known at once.
+
+    Clients are refused until the server listens.
+
+    Raises:
+        OSError: the address is taken or not ours.
+    """
+    probe = socket.create_server((host, port))
+    taken = probe.getsockname()
+    probe.close()
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(taken)
+    return listener
+
+
+async def serve(service: Service, listener: socket.socket) -> None:
     """Serve until SIGTERM or SIGINT; then stop the engine after its step and drop open connections."""
     app = App(service)
     open_connections: set[asyncio.Task[None]] = set()
@@ -84,11 +102,11 @@ async def serve(service: Service, host: str, port: int) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    server = await asyncio.start_server(connected, host, port, backlog=1024)
+    server = await asyncio.start_server(connected, sock=listener, backlog=1024)
     service.loop.start()
-    bound = server.sockets[0].getsockname()[1]
+    host, port = listener.getsockname()[:2]
     print(
-        json.dumps({"event": "ready", "url": f"http://{host}:{bound}/v1", "fingerprint": service.model.fingerprint}),
+        json.dumps({"event": "ready", "url": f"http://{host}:{port}/v1", "fingerprint": service.model.fingerprint}),
         flush=True,
     )
     await stop.wait()
