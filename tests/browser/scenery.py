@@ -48,7 +48,8 @@ TRUNK = (
 FEYNMAN = (
     TRUNK + " New York City, to Jewish parents. Feynman's early interest in science was kindled by his father, who "
     "taught him to ask questions about everything",
-    TRUNK + " Queens, New York, and grew up in Far Rockaway. His father, Melville, was a sales manager who encouraged him "
+    TRUNK
+    + " Queens, New York, and grew up in Far Rockaway. His father, Melville, was a sales manager who encouraged him "
     "to challenge orthodox thinking",
     TRUNK + " New York City, to Jewish parents. Feynman's early work was on the quantum mechanics of liquid helium",
     TRUNK + " the small town of Far Rockaway, where he spent his childhood repairing radios for the neighbours",
@@ -77,12 +78,22 @@ class Manner:
     latency_ms: float = 900.0
 
 
-def build(team: Team, now: datetime, *, hours: int = 24, every: timedelta = timedelta(hours=1), full: bool = True) -> dict[str, Endpoint]:
+def build(
+    team: Team, now: datetime, *, hours: int = 24, every: timedelta = timedelta(hours=1), full: bool = True
+) -> dict[str, Endpoint]:
     """The endpoints by name. `full` False: only the two in-house ones, as on the first day."""
     suite = make_suite(team, "Eight questions", [(name, prompt, cap) for name, prompt, cap, _ in CANARIES])
     made = {}
 
-    def add(name: str, manner: Manner, *, days: int = 0, shape: Callable[[int], float] | None = None, quiet: int = 0, **fields: Any) -> Endpoint:
+    def add(
+        name: str,
+        manner: Manner,
+        *,
+        days: int = 0,
+        shape: Callable[[int], float] | None = None,
+        quiet: int = 0,
+        **fields: Any,
+    ) -> Endpoint:
         endpoint, monitor = register(team, suite, name, now, **fields)
         made[name] = endpoint
         rng = random.Random(name)
@@ -131,28 +142,45 @@ def build(team: Team, now: datetime, *, hours: int = 24, every: timedelta = time
     rng = random.Random(5)
     add(
         "deepseek-chat",
-        Manner(0.15, lambda at: "fp_prod0820_fp8_kvcache" if at < now - timedelta(hours=2) or rng.random() < 0.9 else "fp_prod1129_fp8_kvcache"),
+        Manner(
+            0.15,
+            lambda at: (
+                "fp_prod0820_fp8_kvcache"
+                if at < now - timedelta(hours=2) or rng.random() < 0.9
+                else "fp_prod1129_fp8_kvcache"
+            ),
+        ),
         days=30,
         shape=lambda back: 0.14,
         provider="DeepSeek",
     )
     add(
         "mistral-medium",
-        Manner(0.06, lambda at: None, fail=lambda at: 0.9 if 5 <= at.hour <= 6 else 0.04, tokens=False, latency_ms=1100),
+        Manner(
+            0.06, lambda at: None, fail=lambda at: 0.9 if 5 <= at.hour <= 6 else 0.04, tokens=False, latency_ms=1100
+        ),
         days=30,
         shape=lambda back: -1 if 14 <= back <= 16 else 0.07,
         provider="Mistral",
     )
     add("gpt-oss-120b", Manner(0.1, lambda at: "fp_44d2f0", latency_ms=310), provider="Groq", quiet=2)
     Endpoint.objects.filter(name="gpt-oss-120b").update(
-        circuit="open", failures_in_a_row=6, rest_reason="6 requests in a row were refused: 503 Service Unavailable", rest_until=now + timedelta(minutes=4)
+        circuit="open",
+        failures_in_a_row=6,
+        rest_reason="6 requests in a row were refused: 503 Service Unavailable",
+        rest_until=now + timedelta(minutes=4),
     )
     add("claude-sonnet", Manner(0.05, lambda at: None, tokens=False), quiet=10, provider="Anthropic")
     monitors.pause(Monitor.objects.get(endpoint__name="claude-sonnet"), "budget of November spent")
     register(team, suite, "qwen3-235b", now, provider="Alibaba")
     add("tide-sim", Manner(0.25, lambda at: "sim-1"), provider="Simulator", simulated=True)
     waiting = Endpoint.objects.create(
-        team=team, name="local-vllm", provider="self-hosted", base_url="http://10.0.0.7:8000/v1", model="qwen3-8b", parameters={"temperature": 0}
+        team=team,
+        name="local-vllm",
+        provider="self-hosted",
+        base_url="http://10.0.0.7:8000/v1",
+        model="qwen3-8b",
+        parameters={"temperature": 0},
     )
     EndpointCheck.objects.create(
         endpoint=waiting,
@@ -180,7 +208,10 @@ def register(team: Team, suite: Suite, name: str, now: datetime, **fields: Any) 
         **fields,
     )
     EndpointCheck.objects.create(
-        endpoint=endpoint, requested_at=now - timedelta(days=1), finished_at=now - timedelta(days=1), state=EndpointCheck.State.PASSED
+        endpoint=endpoint,
+        requested_at=now - timedelta(days=1),
+        finished_at=now - timedelta(days=1),
+        state=EndpointCheck.State.PASSED,
     )
     for capability, state, value, evidence in (
         ("seed", "honoured" if endpoint.in_house else "ignored", "", "Two answers with seed 42 and two with seed 43 differed as often as two with the same seed."),
@@ -189,7 +220,12 @@ def register(team: Team, suite: Suite, name: str, now: datetime, **fields: Any) 
         ("n", "refused", "", "400: n must be 1"),
     ):  # fmt: skip
         Capability.objects.create(
-            endpoint=endpoint, name=capability, state=state, value=value, evidence=evidence, checked_at=now - timedelta(days=1)
+            endpoint=endpoint,
+            name=capability,
+            state=state,
+            value=value,
+            evidence=evidence,
+            checked_at=now - timedelta(days=1),
         )
     monitor = Monitor.objects.create(
         endpoint=endpoint, suite=suite, cadence_s=300, repeats=5, concurrency=8, next_due_at=now + timedelta(seconds=70)
@@ -208,26 +244,45 @@ def run(monitor: Monitor, manner: Manner, at: datetime, rng: random.Random) -> R
     answers = []
     for canary, (_, _, _, texts) in zip(monitor.suite.canaries.order_by("places__position"), CANARIES, strict=True):
         for repeat in range(monitor.repeats):
-            text = texts[min(len(texts) - 1, 1 + int(rng.random() ** 2 * (len(texts) - 1)))] if rng.random() < manner.wander else texts[0]
+            text = (
+                texts[min(len(texts) - 1, 1 + int(rng.random() ** 2 * (len(texts) - 1)))]
+                if rng.random() < manner.wander
+                else texts[0]
+            )
             answers.append(answer(canary.pk, repeat, text, texts, manner, at, rng))
     assert record_run(made, claim, answers, at + timedelta(seconds=rng.randint(3, 9)))
     return made
 
 
-def answer(canary: int, repeat: int, text: str, texts: Sequence[str], manner: Manner, at: datetime, rng: random.Random) -> Answer:
+def answer(
+    canary: int, repeat: int, text: str, texts: Sequence[str], manner: Manner, at: datetime, rng: random.Random
+) -> Answer:
     started = at + timedelta(milliseconds=repeat * 7)
     latency = manner.latency_ms * (0.7 + rng.random())
     if rng.random() < manner.fail(at):
-        kind, status, words = rng.choice([(Outcome.HTTP_ERROR, 503, "503: the model is overloaded"), (Outcome.TIMEOUT, None, "no answer within 120 s")])
+        kind, status, words = rng.choice(
+            [
+                (Outcome.HTTP_ERROR, 503, "503: the model is overloaded"),
+                (Outcome.TIMEOUT, None, "no answer within 120 s"),
+            ]
+        )
         return Answer(
             canary, repeat,
             Exchange(b"{}", Transport.WHOLE, started, latency * 4, status=status, body=b'{"error": {"message": "overloaded"}}'),
             Decoded(1, kind, error_message=words),
         )  # fmt: skip
     pieces = split_text(text)
-    forks = {next((i for i, (a, b) in enumerate(zip(pieces, split_text(o), strict=False)) if a != b), -1) for o in texts if o != text}
+    forks = {
+        next((i for i, (a, b) in enumerate(zip(pieces, split_text(o), strict=False)) if a != b), -1)
+        for o in texts
+        if o != text
+    }
     scored = tuple(
-        ScoredToken(piece.encode(), -0.1, ((piece.encode(), -0.1), (b"?", -0.1 - (rng.random() * 0.02 if i in forks else 1.5 + rng.random() * 4))))
+        ScoredToken(
+            piece.encode(),
+            -0.1,
+            ((piece.encode(), -0.1), (b"?", -0.1 - (rng.random() * 0.02 if i in forks else 1.5 + rng.random() * 4))),
+        )
         for i, piece in enumerate(pieces)
     )
     fingerprint = manner.fingerprint(at)
@@ -263,7 +318,10 @@ def history(monitor: Monitor, now: datetime, days: int, shape: Callable[[int], f
         share = shape(back)
         if share < 0:
             continue
-        counts = [[max(1, int(200 * (1 - share * rng.uniform(0.2, 1.1)))), int(1 + 200 * share * rng.uniform(0.1, 0.9))] for _ in CANARIES]
+        counts = [
+            [max(1, int(200 * (1 - share * rng.uniform(0.2, 1.1)))), int(1 + 200 * share * rng.uniform(0.1, 0.9))]
+            for _ in CANARIES
+        ]
         pairs = [pair_counts(each) for each in counts]
         estimate = divergence_of_pairs(pairs)
         assert estimate
@@ -277,7 +335,9 @@ def history(monitor: Monitor, now: datetime, days: int, shape: Callable[[int], f
             )
         )  # fmt: skip
     SeriesBucket.objects.bulk_create(rows, ignore_conflicts=True)
-    monitor.endpoint.identities.filter(pk=identity.pk if identity else None).update(first_seen=now - timedelta(days=days))
+    monitor.endpoint.identities.filter(pk=identity.pk if identity else None).update(
+        first_seen=now - timedelta(days=days)
+    )
 
 
 def beat(now: datetime) -> None:

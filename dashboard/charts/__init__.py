@@ -1,0 +1,29 @@
+"""Charts: each with the question it answers, its figure for the browser, and the table that says the same.
+
+Figures are plain dicts; `validated` has plotly check them in tests, so that no page waits for its import.
+"""
+
+from dashboard.charts.axes import local
+from dashboard.charts.chart import Chart, Event, Value, validated
+from dashboard.charts.comparison import comparison
+from dashboard.charts.divergence import divergence, new_identities
+from dashboard.charts.in_house import batches, price
+from dashboard.charts.lanes import heatmap, identities
+from dashboard.charts.requests import latencies, outcomes
+
+__all__ = [
+    "Chart",
+    "Event",
+    "Value",
+    "batches",
+    "comparison",
+    "divergence",
+    "heatmap",
+    "identities",
+    "latencies",
+    "local",
+    "new_identities",
+    "outcomes",
+    "price",
+    "validated",
+]
