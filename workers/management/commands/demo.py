@@ -53,7 +53,7 @@ class Command(BaseCommand):
         base_url = f"{url}/{story.name}/v1"
         endpoint, made = Endpoint.objects.get_or_create(
             team=team,
-            name=f"{story.model.removeprefix('simulated-')} (simulated)",
+            name=story.model.removeprefix("simulated-"),
             archived_at=None,
             defaults={
                 "provider": "Simulator",
