@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, Protocol
 
 from drift import traffic
 from drift.answers import Decoded, Exchange
-from drift.models import Endpoint, Run
+from drift.models import Endpoint
 from drift.runs import lease as run_lease
 from workers.probe import breaker, limits
 from workers.probe.retry_after import wait_seconds
@@ -22,10 +23,19 @@ class Refusal:
     why: str
 
 
+class Holder(Protocol):
+    """A run, as far as sharing goes: the name of its leases, and how many places it wants."""
+
+    @property
+    def pk(self) -> Any: ...
+    @property
+    def concurrency(self) -> int: ...
+
+
 class Share:
     """One run's share of its endpoint. `enter`, `keep`, `pace` and `leave` speak to the database; the rest does not."""
 
-    def __init__(self, endpoint: Endpoint, run: Run) -> None:
+    def __init__(self, endpoint: Endpoint, run: Holder) -> None:
         self._endpoint = endpoint
         self._run = run
         self._rule = limits.LimitRule(concurrency=endpoint.max_concurrency)

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from drift.evals import graders
 from drift.evals.case import LETTERS, Case
 from drift.evals.cases.imported import Imported, Problem
 from drift.evals.cases.refusals import refused_value
-from drift.evals.errors import FileError
+from drift.evals.errors import EvalError, FileError
 from drift.evals.lines import rows_of
 
 NOT_TAKEN = ("sandbox", "files", "setup")  # they need a machine to run on
@@ -27,11 +28,11 @@ def read(name: str, data: bytes) -> Imported:
         else:
             try:
                 cases.append(_case(row, len(cases) + 1))
-            except FileError as error:
+            except EvalError as error:
                 problems.append(Problem(line, str(error)))
     multiple_choice = bool(cases) and all(case.choices for case in cases)
-    graders = ({"kind": "choice"},) if multiple_choice else ({"kind": "includes"},)
-    return Imported(tuple(cases), graders=graders, problems=tuple(problems))
+    fitting = ({"kind": "choice"},) if multiple_choice else ({"kind": "includes"},)
+    return Imported(tuple(cases), graders=fitting, problems=tuple(problems))
 
 
 def _refusal(row: Mapping[str, Any]) -> str | None:
@@ -46,13 +47,33 @@ def _case(row: Mapping[str, Any], number: int) -> Case:
     targets = texts(row.get("target"))
     if choices:  # a target is a letter, or the text of a choice
         targets = tuple(LETTERS[choices.index(target)] if target in choices else target for target in targets)
+    variables = row.get("variables") if isinstance(row.get("variables"), dict) else {}
     return Case(
         key=str(row.get("id") or f"case-{number}"),
-        messages=messages_of(row.get("input")),
+        messages=() if variables and not row.get("input") else messages_of(row.get("input")),
         targets=targets,
         choices=choices,
         metadata=_metadata(row.get("metadata")),
+        **_own(row),
     )
+
+
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that our export adds, so that what went out comes back."""
+    found: dict[str, Any] = {}
+    if isinstance(row.get("variables"), dict):
+        found["variables"] = {str(name): str(value) for name, value in row["variables"].items()}
+    if isinstance(row.get("graders"), list):
+        found["graders"] = tuple(dict(described) for described in row["graders"] if isinstance(described, dict))
+        for described in found["graders"]:
+            graders.make(described)
+    if isinstance(row.get("threshold"), int | float):
+        found["threshold"] = float(row["threshold"])
+    if isinstance(row.get("repeats"), int) and 1 <= row["repeats"] <= 100:
+        found["repeats"] = row["repeats"]
+    if row.get("cluster"):
+        found["cluster"] = str(row["cluster"])
+    return found
 
 
 def messages_of(value: Any) -> tuple[dict[str, Any], ...]:

@@ -29,8 +29,12 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> Lined:
     return found
 
 
+def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
+    return str(loader.construct_scalar(node))
+
+
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _text)
 
 
 def read_yaml(text: str) -> Any:
