@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / ".data"
+DATA = Path(os.environ.get("TIDEGAUGE_DATA", ROOT / ".data"))
 LOGS = DATA / "logs"
 SETTINGS = DATA / "settings.env"
 PIDS = DATA / "pids.json"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from workers.embedded import die_with_parent
-from workers.up.places import LOGS, ROOT, StartError
+from workers.up.places import LOGS, ROOT, SETTINGS, StartError
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Service:
             self.process = subprocess.Popen(
                 self.command,
                 cwd=ROOT,
-                env={**os.environ, **self.environment},
+                env={**own_environment(), **self.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -50,10 +50,20 @@ class Service:
         return lines[-1][:300] if lines else "(its log is empty)"
 
 
+def own_environment() -> dict[str, str]:
+    """This process's environment, with the settings file of this machine's data."""
+    return {**os.environ, "TIDEGAUGE_ENV_FILE": str(SETTINGS)}
+
+
 def manage(*arguments: str) -> str:
     """Runs a management command; its output. Raises StartError with its last line."""
     done = subprocess.run(
-        [sys.executable, "manage.py", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=own_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
