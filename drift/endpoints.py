@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -39,21 +39,30 @@ def register(
     Raises IntegrityError if the team already has one of that name.
     """
     wished = dict(DEFAULT_PARAMETERS if parameters is None else parameters)
+    endpoint = Endpoint(
+        team=team,
+        name=name,
+        provider=provider,
+        base_url=base_url.rstrip("/"),
+        model=model,
+        api_key=api_key,
+        api_key_hint=hint(api_key),
+        wished_parameters=wished,
+        parameters=wished,
+        **fields,
+    )
+    return store([endpoint], user)[0]
+
+
+def store(fresh: Sequence[Endpoint], user: User | None) -> Sequence[Endpoint]:
+    """Stores new endpoints and asks for a check of each, in two statements."""
+    now = timezone.now()
     with transaction.atomic():
-        endpoint = Endpoint.objects.create(
-            team=team,
-            name=name,
-            provider=provider,
-            base_url=base_url.rstrip("/"),
-            model=model,
-            api_key=api_key,
-            api_key_hint=hint(api_key),
-            wished_parameters=wished,
-            parameters=wished,
-            **fields,
+        Endpoint.objects.bulk_create(fresh)
+        EndpointCheck.objects.bulk_create(
+            EndpointCheck(endpoint=endpoint, requested_by=user, requested_at=now) for endpoint in fresh
         )
-        recheck(endpoint, user)
-    return endpoint
+    return fresh
 
 
 def hint(api_key: str) -> str:

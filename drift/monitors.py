@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -21,6 +22,27 @@ def create(*, endpoint: Endpoint, suite: Suite, run_at_once: bool = True, **fiel
         if run_at_once:
             run_now(monitor, None)
     return monitor
+
+
+def store(fresh: Sequence[Monitor]) -> None:
+    """Stores new monitors with their next slots, and a first run due now for each that is active."""
+    now = timezone.now()
+    with transaction.atomic():
+        Monitor.objects.bulk_create(fresh)
+        for monitor in fresh:
+            monitor.next_due_at = next_slot(monitor, now)
+        Monitor.objects.bulk_update(fresh, ["next_due_at"])
+        Run.objects.bulk_create(
+            Run(
+                monitor=monitor,
+                scheduled_for=now,
+                origin=Run.Origin.PERSON,
+                repeats=monitor.repeats,
+                concurrency=monitor.concurrency,
+            )
+            for monitor in fresh
+            if monitor.active
+        )
 
 
 def change(monitor: Monitor, **fields: Any) -> None:

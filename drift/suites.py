@@ -64,9 +64,7 @@ def _canaries(team: Team, before: Sequence[Canary], texts: Sequence[CanaryText])
     superseded = set(Canary.objects.filter(supersedes__in=before).values_list("supersedes_id", flat=True))
     kept = {text.key() for text in texts}
     namesake = {
-        canary.name: canary
-        for canary in before
-        if text_of(canary).key() not in kept and canary.pk not in superseded
+        canary.name: canary for canary in before if text_of(canary).key() not in kept and canary.pk not in superseded
     }
     fresh = {
         text.key(): Canary(

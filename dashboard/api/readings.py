@@ -121,9 +121,7 @@ def reading(request: HttpRequest, endpoint: UUID) -> Any:
 
 
 @router.get("/endpoints/{uuid:endpoint}/history", response=list[SeriesHistory], summary="Figures by hour or day")
-def history(
-    request: HttpRequest, endpoint: UUID, since: datetime | None = None, until: datetime | None = None
-) -> Any:
+def history(request: HttpRequest, endpoint: UUID, since: datetime | None = None, until: datetime | None = None) -> Any:
     """Up to eight days by hour, longer by day; hours without a run are left out. Times without a zone are UTC."""
     found = find(request, Endpoint, endpoint)
     end = _aware(until) if until else timezone.now()

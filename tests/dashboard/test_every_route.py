@@ -80,6 +80,8 @@ ALL = [
     if not route.name.startswith(NOT_OURS) and "^" not in route.path
 ]
 PAGES = [route for route in ALL if not route.path.startswith("/api/v1/")]
+
+
 def uuids(route: Route) -> list[str]:
     return [name for name, converter in route.converters.items() if _kind(converter) == "uuid"]
 

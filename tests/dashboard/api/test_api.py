@@ -83,8 +83,14 @@ def test_a_monitor_is_made_and_run_and_its_answers_read(
     assert (len(rest["items"]), rest["next"]) == (2, None)
     whole = writer.get(f"/samples/{page['items'][0]['id']}")[1]
     assert whole["text"] == "a b"
-    assert writer.get(f"/endpoints/{monitor.endpoint.public_id}/history", since="2026-11-20T00:00:00Z",
-                      until="2026-11-21T00:00:00Z")[1][0]["points"][0]["samples"] == 6
+    assert (
+        writer.get(
+            f"/endpoints/{monitor.endpoint.public_id}/history",
+            since="2026-11-20T00:00:00Z",
+            until="2026-11-21T00:00:00Z",
+        )[1][0]["points"][0]["samples"]
+        == 6
+    )
     assert writer.get(f"/endpoints/{monitor.endpoint.public_id}/identities")[1][0]["label"] == "fp_one"
     assert writer.get("/overview")[1]["endpoints"][0]["name"] == monitor.endpoint.name
     assert writer.post(f"/monitors/{monitor.public_id}/pause", {"reason": "moving"})[1]["active"] is False
