@@ -29,7 +29,6 @@ from workers.probe.negotiate.refusals import adjusted, without
 
 __all__ = ["Capability", "Negotiation", "State", "negotiate"]
 
-REASONING_CAP = 2048
 MOST_ADJUSTMENTS = 8
 
 _NEGOTIATED = (
@@ -54,8 +53,6 @@ async def negotiate(target: Target, *, allow: AddressRule) -> Negotiation:
         reply = await _agree(talk, capabilities)
         if not answered(reply[1]):
             return Negotiation(target, {}, models, explain(*reply, target, models), requests=talk.requests)
-        if reply[1].outcome is Outcome.REASONING_ONLY:
-            talk.max_tokens = REASONING_CAP
         capabilities |= await _features(talk, reply)
         _wish(talk, target, capabilities)
         final = await _agree(talk, capabilities)
@@ -116,9 +113,9 @@ def _wish(talk: Conversation, target: Target, found: dict[str, Capability]) -> N
 
 
 def _scores(wished: object, scores: Capability, kind: ApiKind) -> dict[str, object]:
-    if scores.state is not State.HONOURED:
+    if not scores.value:
         return {}
-    most = int(scores.value or 0)
+    most = int(scores.value)
     k = min(wished, most) if isinstance(wished, int) and not isinstance(wished, bool) else most
     if kind is ApiKind.RESPONSES:
         return {"include": ["message.output_text.logprobs"], "top_logprobs": k}

@@ -18,7 +18,7 @@ from workers.probe.negotiate.refusals import was_refused
 from workers.probe.retry_after import wait_seconds
 
 LONGEST_PATIENCE_S = 10.0
-BUDGET_S = 100.0
+BUDGET_S = 45.0
 """Optional questions are left out once this much time has passed."""
 
 _ANSWERED = COMPARABLE | {
@@ -78,9 +78,11 @@ class Conversation:
         return exchange, decoded
 
     async def texts(self, prompt: str, times: int, parameters: Mapping[str, Any]) -> list[str] | None:
-        """The answers to `times` equal requests; None as soon as one brings none."""
+        """The answers to `times` equal requests; None as soon as one brings none, or time is short."""
         answers: list[str] = []
         for _ in range(times):
+            if not self.has_time:
+                return None
             _, decoded = await self.ask(prompt, parameters)
             if decoded.outcome not in _ANSWERED or not decoded.compared:
                 return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from drift.answers import ApiKind, Outcome, Transport
 from workers.probe.decode.body import BodyKind, read_body
@@ -110,7 +111,7 @@ def _effect_of_temperature(cold: list[str], varies: bool) -> Capability:
 async def find_scores(talk: Conversation) -> Capability:
     """Whether per-token scores come, and the largest number of alternatives."""
     seen: list[str] = []
-    steps: list[dict[str, object]] = [_score_parameters(talk, k) for k in SCORE_STEPS]
+    steps: list[dict[str, Any]] = [_score_parameters(talk, k) for k in SCORE_STEPS]
     if talk.target.kind is ApiKind.CHAT:
         steps += [{"logprobs": True}, {"logprobs": 1}]  # without alternatives; as the count that Together expects
     for step in steps:
@@ -128,14 +129,14 @@ async def find_scores(talk: Conversation) -> Capability:
             shape = decoded.logprob_shape
             return Capability(State.HONOURED, str(value), f"asked for {k}, got {given} in shape '{shape}'{note}")
         if decoded.outcome is Outcome.REASONING_ONLY:
-            return Capability(State.UNKNOWN, "", "accepted, but the answer had no text to score")
+            return Capability(State.UNKNOWN, str(int(k)), f"asked for {k}; the answer had no text to score")
         if decoded.logprob_shape == "unknown":
             return Capability(State.UNKNOWN, "", "scores come in a shape that is not known")
         return Capability(State.IGNORED, "", f"asked for {k}, got none")
     return Capability(State.REFUSED, "", "; ".join(seen)[:1000])
 
 
-def _score_parameters(talk: Conversation, k: int) -> dict[str, object]:
+def _score_parameters(talk: Conversation, k: int) -> dict[str, Any]:
     if talk.target.kind is ApiKind.RESPONSES:
         return {"include": ["message.output_text.logprobs"], "top_logprobs": k}
     return {"logprobs": True, "top_logprobs": k}
