@@ -83,10 +83,15 @@ class EvalCase(models.Model):
 
 
 class EvalUpload(models.Model):
-    """A file of results made elsewhere. The bytes are kept; the report is made from them."""
+    """A file someone brought: results to report on, or cases to make a set of. The bytes are kept, and read again."""
+
+    class Purpose(models.TextChoices):
+        RESULTS = "results", "Results"
+        CASES = "cases", "Cases"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="eval_uploads")
+    purpose = models.CharField(max_length=8, choices=Purpose.choices, default=Purpose.RESULTS)
     name = models.CharField(max_length=200)
     raw = models.BinaryField()
     columns = models.JSONField(null=True, help_text="A person's mapping; null: the format says it")
