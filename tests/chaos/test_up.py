@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -44,14 +45,17 @@ class Up:
         return self.log.read_text(errors="replace")
 
     def wait_ready(self) -> dict[str, object]:
+        """Until it answers and has told the person where."""
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             assert self.process.poll() is None, self.said
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer:
-                    return json.load(answer)
+                    if "Ctrl-C" in self.said:
+                        return json.load(answer)
             except OSError:
-                time.sleep(0.5)
+                pass
+            time.sleep(0.5)
         raise AssertionError(f"not ready after {START_S} s:\n{self.said}")
 
     def children(self) -> list[psutil.Process]:
@@ -68,23 +72,39 @@ def left_over(data: Path) -> list[str]:
     return found
 
 
-def test_a_machine_starts_survives_a_kill_and_stops_without_leaving_anything(tmp_path):
+@pytest.fixture
+def up() -> Iterator[Callable[[Path, int], Up]]:
+    """Starts a `make up`; whatever is still running when the test ends is told to stop."""
+    started: list[Up] = []
+
+    def start(data: Path, port: int) -> Up:
+        started.append(Up(data, port))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.process.terminate()
+            each.process.wait(60)
+
+
+def test_a_machine_starts_survives_a_kill_and_stops_without_leaving_anything(tmp_path, up):
     data, port = tmp_path / "data", free_port()
 
-    first = Up(data, port)
+    first = up(data, port)
     assert first.wait_ready()["database"] == "ok"
     assert f"http://127.0.0.1:{port}/" in first.said
     password = first.said.split("Password")[1].split()[0]
     assert len(password) >= 12
 
-    taken = Up(tmp_path / "other", port)
+    taken = up(tmp_path / "other", port)
     assert taken.process.wait(60) == 1
     assert f"Port {port} is taken" in taken.said
 
     orphans = first.children()
     os.kill(first.process.pid, signal.SIGKILL)
     first.process.wait()
-    second = Up(data, port)
+    second = up(data, port)
     second.wait_ready()
     assert "Password" not in second.said  # the account was found again
     assert not [process for process in orphans if process.is_running() and process.status() != "zombie"]
