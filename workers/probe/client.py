@@ -117,6 +117,16 @@ class Prober:
         call = responses if target.kind is ApiKind.RESPONSES else chat
         return replace(await self._exchange(call, target.transport), kind=target.kind)
 
+    async def complete(self, fields: Mapping[str, Any]) -> Exchange:
+        """The answer to `POST /completions` with `fields`: a plain continuation or, with `echo`, scores of a text."""
+
+        async def completions(client: AsyncOpenAI, headers: Mapping[str, str | Omit]) -> Any:
+            return await client.completions.with_raw_response.create(
+                model=self._target.model, prompt="", extra_body=dict(fields), extra_headers=headers
+            )
+
+        return await self._exchange(completions, Transport.WHOLE)
+
     async def models(self) -> Exchange:
         """The answer to `GET /models`: which models the endpoint says it has."""
 

@@ -1,0 +1,104 @@
+"""The settings to use with an endpoint, each with the measurement behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from drift import figures
+from drift.checkup import words
+from drift.measure.identity import IdentityKind
+
+if TYPE_CHECKING:
+    from drift.checkup.report import Report
+
+EVAL_REPEATS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`value` in a word or two; `why` in a sentence."""
+
+    name: str
+    value: str
+    why: str
+
+
+def settings(report: Report) -> tuple[Setting, ...]:
+    """Nothing where nothing comparable came."""
+    if report.quiet is None or report.quiet.divergence is None:
+        return ()
+    found = [_temperature(report), _seed(report), _cap(report), _repeats(report), _load(report), _identity(report)]
+    if report.caching.cached:
+        found.append(Setting("cache", "bypass it", "Answers out of a cache hide what the model does."))
+    if report.prefix is not None and report.prefix.excess is not None and report.prefix.excess.low > 0:
+        found.append(Setting("first answer", "throw away", "A cold prefix gives another answer than a warm one."))
+    return tuple(one for one in found if one is not None)
+
+
+def _temperature(report: Report) -> Setting | None:
+    if report.recorded:
+        return None
+    word = report.greedy.word
+    if report.asked.get("temperature") is None:
+        return Setting("temperature", "leave out", "The endpoint does not take 0.")
+    why = {
+        "greedy": "Every token was the best by its own scores.",
+        "close_calls": "Greedy but for close calls: other tokens were taken only where two were nearly as likely.",
+        "samples": "Careful: it takes worse tokens than its best even at 0, so it still samples.",
+    }.get(word, "It accepts 0; without scores it cannot be seen whether it then takes the best token.")
+    return Setting("temperature", "0", why)
+
+
+def _seed(report: Report) -> Setting | None:
+    seed = report.seed
+    if report.recorded:
+        return None
+    if seed.word == "refused":
+        return Setting("seed", "leave out", "It is refused.")
+    if seed.word in ("lowers", "repeats"):
+        return Setting("seed", "fix one", words.seed_in_words(report))
+    if seed.word in ("ignored", "no_effect"):
+        return Setting("seed", "no use", words.seed_in_words(report))
+    return Setting("seed", "not known", "Whether it does anything could not be told.")
+
+
+def _cap(report: Report) -> Setting:
+    limit = report.quiet.horizon if report.quiet else None
+    if limit is None or limit.recommended_cap is None:
+        return Setting("cap", "none helps", "Not even the first token is sure to repeat.")
+    unit = figures.token_word(limit.recommended_cap, report.quiet is not None and report.quiet.tokens_known)
+    why = (
+        "Answers up to here repeat with 95 %; the lower end of the measured horizon."
+        if limit.limit_seen
+        else "The longest that was measured: no answer parted before."
+    )
+    return Setting("cap", f"{limit.recommended_cap} {unit}", why)
+
+
+def _repeats(report: Report) -> Setting:
+    if report.quiet is not None and report.quiet.pairs_differing:
+        return Setting("answers per eval case", f"{EVAL_REPEATS} or more", "One answer may differ from the next.")
+    return Setting("answers per eval case", "1 would do", "No answer differed, under the conditions measured here.")
+
+
+def _load(report: Report) -> Setting | None:
+    moving = [one.concurrency for one in report.under_load if one.matters]
+    if not report.under_load:
+        return None
+    if moving:
+        return Setting("baselines", "at working load", f"Answers change from {min(moving)} in flight on.")
+    last = report.under_load[-1].concurrency
+    return Setting("baselines", "at any load", f"No difference was seen up to {last} in flight.")
+
+
+def _identity(report: Report) -> Setting:
+    kind = IdentityKind(report.identities.kind)
+    value = {
+        IdentityKind.CONSTANT: "watch the name",
+        IdentityKind.STABLE_SET: "watch the set",
+        IdentityKind.CHURNING: "watch answers only",
+        IdentityKind.ABSENT: "watch answers only",
+        IdentityKind.UNKNOWN: "watch both",
+    }[kind]
+    return Setting("changes", value, report.identities.tells)
