@@ -7,6 +7,7 @@ it does in a real model.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workers.simulate.draws import draw
 from workers.simulate.scenario import Scenario, Version
@@ -19,7 +20,7 @@ _TEXT = (
     "because long each just state those people too mr how little good world make very year still see work life men "
     "day tide gauge sea level water harbour moon"
 )
-WORDS = _TEXT.split()
+WORDS = tuple(dict.fromkeys(_TEXT.split()))
 
 TIE_GAP = 0.02
 """Difference of the two best log-probabilities at a near-tie; elsewhere it is at least 0.5."""
@@ -67,13 +68,12 @@ def write(
     path = f"{scenario.seed}/{salt}/{prompt}"
     for position in range(min(length, max_tokens)):
         is_tie = position in ties
-        best, second = _candidates(path, position)
-        flips = draw("flip", chance, position) < (flip_rate if is_tie else 0.0)
+        best, second = _step(path, position, is_tie, alternatives)
+        flips = is_tie and flip_rate > 0 and draw("flip", chance, position) < flip_rate
         if temperature > 0 and draw("heat", heat, position) < min(0.3 * temperature, 0.9):
             flips = not flips
-        token = _token(path, position, best, second, flips, is_tie, alternatives)
+        token, path = second if flips else best
         tokens.append(token)
-        path = f"{path[:64]}{draw(path, token.text)}"
     return Written(tuple(tokens), "stop" if length <= max_tokens else "length")
 
 
@@ -82,26 +82,24 @@ def _tie_positions(scenario: Scenario, prompt: str) -> frozenset[int]:
     return frozenset(scenario.first_tie + shift + 7 * tie for tie in range(scenario.ties))
 
 
-def _candidates(path: str, position: int) -> tuple[str, str]:
+@lru_cache(maxsize=1 << 16)
+def _step(path: str, position: int, is_tie: bool, alternatives: int) -> tuple[tuple[Token, str], tuple[Token, str]]:
+    """The two best next tokens, best first, each with the path that continues it. Most answers share their path."""
     first = int(draw(path, position) * len(WORDS))
     second = (first + 1 + int(draw(path, position, "second") * (len(WORDS) - 1))) % len(WORDS)
-    lead = "" if position == 0 else " "
-    return lead + WORDS[first], lead + WORDS[second]
-
-
-def _token(path: str, position: int, best: str, second: str, flips: bool, is_tie: bool, alternatives: int) -> Token:
     top = -0.69 if is_tie else -0.01 - 0.3 * draw(path, position, "top")
     gap = TIE_GAP if is_tie else CLEAR_GAP + 3 * draw(path, position, "gap")
-    ranked = [(best, top), (second, top - gap)]
-    first = WORDS.index(best.strip())
-    others = (first + 1 + step for step in range(alternatives + 2))
-    lead = best[: len(best) - len(best.strip())]
-    for rank, word in enumerate(lead + WORDS[index % len(WORDS)] for index in others):
-        if len(ranked) >= max(alternatives, 2):
-            break
-        if word not in (best, second):
-            ranked.append((word, top - gap - 1.0 - rank))
-    chosen = ranked[1] if flips else ranked[0]
-    return Token(
-        chosen[0], round(chosen[1], 6), tuple((text, round(score, 6)) for text, score in ranked[:alternatives])
+    ranked = [(first, top), (second, top - gap)]
+    others = (
+        index % len(WORDS) for index in range(first + 1, first + alternatives + 2) if index % len(WORDS) != second
     )
+    for rank, other in enumerate(others):
+        if len(ranked) >= alternatives:
+            break
+        ranked.append((other, top - gap - 1.0 - rank))
+    lead = "" if position == 0 else " "
+    spelled = tuple((lead + WORDS[index], round(score, 6)) for index, score in ranked)
+    best, runner_up = (
+        (Token(text, score, spelled[:alternatives]), f"{path[:64]}{draw(path, text)}") for text, score in spelled[:2]
+    )
+    return best, runner_up
