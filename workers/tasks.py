@@ -8,6 +8,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from drift import alerts, endpoints, incidents, runs, schedule
+from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
 from workers.celery import app
@@ -24,6 +25,8 @@ def tick() -> None:
         log.warning("took back %d runs and %d checks whose worker was gone", runs_back, checks_back)
     if evals_back := evals.reap(now):
         log.warning("took back %d eval runs whose worker was gone", evals_back)
+    if checkups_back := checkups.reap(now):
+        log.warning("took back %d check-ups whose worker was gone", checkups_back)
     schedule.claim_due_monitors(now)
     for run_id in schedule.runs_to_publish(now):
         probe.delay(run_id)
@@ -32,6 +35,8 @@ def tick() -> None:
     _tend_alerts(now)
     for eval_id in evals.to_publish(now):
         eval_run.delay(eval_id)
+    for checkup_id in checkups.to_publish(now):
+        checkup.delay(checkup_id)
     pulse.apply_async(expires=60)
     schedule.note_tick(now)
 
@@ -74,6 +79,13 @@ def eval_run(run_id: int) -> None:
     from workers.evals.run import perform
 
     perform(run_id)
+
+
+@app.task
+def checkup(checkup_id: int) -> None:
+    from workers.checkup.run import perform
+
+    perform(checkup_id)
 
 
 @app.task
