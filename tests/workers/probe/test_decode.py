@@ -98,6 +98,27 @@ def test_an_empty_answer_that_spent_its_cap_is_inconclusive() -> None:
     assert read(message("length", content="")).outcome is Outcome.REASONING_ONLY
 
 
+def test_a_choice_that_carries_an_upstreams_failure_is_failed_whatever_was_written_before() -> None:
+    error = {"code": 502, "message": "Upstream idle timeout exceeded"}
+    choice = {"index": 0, "message": {"content": "Half an ans"}, "finish_reason": "stop", "error": error}
+    whole = read(completion("", choices=[choice]))
+    streamed = read(
+        stream(
+            delta(content="Half"),
+            {"choices": [{"index": 0, "delta": {"content": " an"}, "finish_reason": "error", "error": error}]},
+        )
+    )
+    for decoded in (whole, streamed):
+        assert (decoded.outcome, decoded.error_code) == (Outcome.FAILED, "502")
+        assert decoded.error_message == "Upstream idle timeout exceeded"
+    assert streamed.text == "Half an"
+
+
+def test_a_finish_reason_that_is_an_object_is_read_by_its_type() -> None:
+    choice = {"index": 0, "message": {"content": "a"}, "finish_reason": {"type": "length", "length": 1}}
+    assert read(completion("", choices=[choice])).finish == "length"
+
+
 def test_a_refusal_of_the_model_is_its_answer() -> None:
     assert read(message(content=None, refusal="I cannot help with that.")).text == "I cannot help with that."
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from drift.answers import Decoded, Outcome
 from workers.probe.decode.content import canonical_tool_calls, reasoning_fields, split_content
+from workers.probe.decode.errors import error_in
 from workers.probe.decode.fields import as_count, as_list, as_object, as_seed, as_text, as_time
 from workers.probe.decode.logprobs import align, read_logprobs
 from workers.probe.decode.outcome import outcome_of_answer, read_finish
@@ -33,6 +34,11 @@ def read_chat(body: Mapping[str, Any], version: int) -> Decoded:
     if choice is None:
         return replace(blank, outcome=Outcome.FILTERED) if _prompt_was_filtered(body) else blank
     sent, finish = read_finish(choice.get("finish_reason"))
+    failure = error_in({"error": choice.get("error")})
+    if failure is not None:
+        # A router puts the upstream's failure beside what had been written until then.
+        finish = "error"
+        blank = replace(blank, error_code=failure.code or failure.kind, error_message=failure.message)
     message = as_object(choice.get("message") or choice.get("delta"))
     if not message and isinstance(choice.get("text"), str):
         message = {"content": choice["text"]}

@@ -32,6 +32,8 @@ _FINISH = {
 
 def read_finish(value: object) -> tuple[str | None, str]:
     """(finish reason as sent, its class). Classes: stop, length, filter, tool, error, unknown."""
+    if isinstance(value, dict):  # {"type": "stop", "matched": 2}
+        value = value.get("type")
     if not isinstance(value, str):
         return None, "unknown"
     # One server writes the absent reason as the word 'null'.

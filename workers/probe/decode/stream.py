@@ -128,8 +128,7 @@ class _Chat:
         if choice.get("finish_reason") is not None and (has_finished(choice["finish_reason"]) or not self.finished):
             self.finish = choice["finish_reason"]
             self.finished = self.finished or has_finished(self.finish)
-        if "seed" in choice:
-            self.extras["seed"] = choice["seed"]
+        self.extras.update({name: choice[name] for name in ("seed", "error") if choice.get(name) is not None})
         self._add_scores(choice.get("logprobs"))
         if isinstance(choice.get("message"), dict):
             self.whole_message = choice["message"]
