@@ -14,7 +14,9 @@ from dashboard.timezones import zone_in_words
 PLACES = (
     ("overview", "Overview"),
     ("compare", "Compare"),
+    ("incidents", "Incidents"),
     ("suites", "Suites"),
+    ("evals", "Evals"),
     ("inhouse", "In-house"),
     ("about", "About the numbers"),
 )

@@ -1,17 +1,20 @@
 """The address of every page."""
 
 from django.contrib.auth import views as auth
-from django.urls import path
+from django.urls import include, path
 
 from dashboard.api.api import api
 from dashboard.views import (
     about,
+    baselines,
     canary,
+    channels,
     charts,
     compare,
     endpoint,
     endpoint_forms,
     health,
+    incidents,
     inhouse,
     monitors,
     overview,
@@ -32,6 +35,28 @@ urlpatterns = [
     path("endpoints/<uuid:endpoint>/chart/<slug:chart>.<slug:form>", charts.show, name="chart"),
     path("endpoints/<uuid:endpoint>/canaries/<uuid:canary>/", canary.show, name="canary"),
     path("endpoints/<uuid:endpoint>/canaries/<uuid:canary>/pair", canary.pair, name="canary-pair"),
+    path("endpoints/<uuid:endpoint>/gate", baselines.ask_gate, name="gate"),
+    path("endpoints/<uuid:endpoint>/baseline", baselines.set_by_hand, name="baseline-set"),
+    path("endpoints/<uuid:endpoint>/baseline/begin", baselines.take_now, name="baseline-begin"),
+    path("baselines/<uuid:baseline>/change", baselines.change, name="baseline-change"),
+    path("incidents/", incidents.index, name="incidents"),
+    path("incidents/<uuid:incident>/", incidents.show, name="incident"),
+    path("incidents/<uuid:incident>/acknowledge", incidents.acknowledge, name="incident-acknowledge"),
+    path("incidents/<uuid:incident>/resolve", incidents.resolve, name="incident-resolve"),
+    path("incidents/<uuid:incident>/reopen", incidents.reopen, name="incident-reopen"),
+    path("incidents/<uuid:incident>/note", incidents.note, name="incident-note"),
+    path("feed/", incidents.feed, name="feed"),
+    path("silences/", incidents.quiet, name="silences"),
+    path("silences/<uuid:silence>/end", incidents.end_silence, name="silence-end"),
+    path("channels/", channels.index, name="channels"),
+    path("channels/new", channels.add, name="channel-add"),
+    path("channels/<uuid:channel>/", channels.show, name="channel"),
+    path("channels/<uuid:channel>/edit", channels.edit, name="channel-edit"),
+    path("channels/<uuid:channel>/test", channels.test, name="channel-test"),
+    path("channels/<uuid:channel>/disable", channels.disable, name="channel-disable"),
+    path("channels/<uuid:channel>/enable", channels.enable, name="channel-enable"),
+    path("drills/start", channels.start_drill, name="drill-start"),
+    path("drills/<uuid:drill>/", channels.show_drill, name="drill"),
     path("monitors/<uuid:monitor>/edit", monitors.edit, name="monitor-edit"),
     path("monitors/<uuid:monitor>/pause", monitors.pause, name="monitor-pause"),
     path("monitors/<uuid:monitor>/resume", monitors.resume, name="monitor-resume"),
@@ -42,6 +67,7 @@ urlpatterns = [
     path("suites/<uuid:suite>/", suites.show, name="suite"),
     path("compare/", compare.show, name="compare"),
     path("compare/divergence.<slug:form>", compare.chart, name="compare-chart"),
+    path("evals/", include("dashboard.views.evals.urls")),
     path("in-house/", inhouse.show, name="inhouse"),
     path("in-house/<slug:chart>.<slug:form>", inhouse.chart, name="inhouse-chart"),
     path("about/", about.show, name="about"),

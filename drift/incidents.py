@@ -132,7 +132,7 @@ def _has_ended(incident: Incident) -> bool:
     return bool(changed) and changed <= settled and not kinds & grave
 
 
-def acknowledge(incident: Incident, user: User, why: str, until: datetime | None, now: datetime) -> None:
+def acknowledge(incident: Incident, user: User | None, why: str, until: datetime | None, now: datetime) -> None:
     """Somebody looks after it: no reminders until `until`, or for good."""
     with transaction.atomic():
         incident.state = Incident.State.ACKNOWLEDGED
@@ -179,7 +179,7 @@ def resolve(incident: Incident, user: User | None, resolution: str, now: datetim
         alerts.tell_resolved(incident, now)
 
 
-def note(incident: Incident, user: User, text: str, now: datetime) -> Event:
+def note(incident: Incident, user: User | None, text: str, now: datetime) -> Event:
     return feed.note_team(incident.team_id, Event.Kind.NOTE, text, now, incident=incident, actor=user)
 
 

@@ -195,6 +195,11 @@ def _links(incident: Incident, lead: Finding | None, endpoints: Sequence[Endpoin
 
 def window_url(endpoint: Endpoint, finding: Finding) -> str:
     """The endpoint's page over exactly the time of the change."""
+    return f"{absolute('endpoint', endpoint.public_id)}?{window_query(finding)}"
+
+
+def window_query(finding: Finding) -> str:
+    """The time of the change with some hours around it, as the endpoint's page takes it."""
     span = max(timedelta(hours=6), 2 * (finding.found_at - finding.began_at))
     query = {
         "from": (finding.began_at - span).isoformat(timespec="minutes"),
@@ -202,7 +207,7 @@ def window_url(endpoint: Endpoint, finding: Finding) -> str:
     }
     if finding.series is not None:
         query["series"] = str(finding.series.public_id)
-    return f"{absolute('endpoint', endpoint.public_id)}?{urlencode(query)}"
+    return urlencode(query)
 
 
 def absolute(page: str, public_id: object = "") -> str:

@@ -15,7 +15,7 @@ WEEK = timedelta(days=7)
 
 def silence(
     team: Team,
-    user: User,
+    user: User | None,
     *,
     starts_at: datetime,
     ends_at: datetime,
@@ -44,7 +44,7 @@ def silence(
     return row
 
 
-def end(row: Silence, user: User, now: datetime) -> None:
+def end(row: Silence, user: User | None, now: datetime) -> None:
     """Ends a silence before its time; what is still open is then told."""
     Silence.objects.filter(pk=row.pk, ended_at=None).update(ended_at=now)
     feed.note_team(

@@ -17,11 +17,13 @@ from dashboard import charts
 from dashboard.access import find, may_edit
 from dashboard.ranges import Range, choices, kept, range_of
 from drift import history
+from drift.cards import cards
 from drift.display import visible
-from drift.models import Canary, Endpoint, Run, Sample, Series
+from drift.models import Canary, Endpoint, Incident, Run, Sample, Series
 from drift.overview import Row, read
 
 RECENT_RUNS = 12
+BASELINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def show(request: HttpRequest, endpoint: UUID) -> HttpResponse:
         "capabilities": found.capabilities.all(),
         "check": found.checks.order_by("-requested_at").first(),
         "asked": exact_request(found, series),
+        "baselines": list(series.baselines.order_by("-since", "-pk")[:BASELINES]) if series else [],
+        "incidents": cards(found.incidents.exclude(state=Incident.State.RESOLVED)),
         "can_edit": may_edit(request),
         "live": bool(row.running),
     }

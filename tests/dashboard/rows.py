@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.utils import timezone
 
 from drift import tokens
-from drift.models import Canary, Invitation, Run, Sample, StatusLink, User
+from drift.models import Baseline, Canary, Channel, Drill, Incident, Invitation, Run, Sample, Silence, StatusLink, User
 
 WORDS = {"chart": "divergence", "form": "csv", "slug": "divergence"}
 
@@ -23,7 +23,29 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
         team=team, email="guest@example.org", invited_by=owner, expires_at=timezone.now() + timedelta(days=1)
     )
     link = StatusLink.objects.create(team=team, name="row", created_by=owner)
+    now = timezone.now()
+    endpoint = monitor.endpoint
+    incident = Incident.objects.create(
+        team=team,
+        family="change",
+        provider="Example",
+        severity="high",
+        title="gpt-x: new identity",
+        began_at=now,
+        opened_at=now,
+        last_finding_at=now,
+    )
+    silence = Silence.objects.create(
+        team=team, endpoint=endpoint, starts_at=now, ends_at=now + timedelta(hours=1), reason="row"
+    )
+    channel = Channel.objects.create(team=team, kind="webhook", name="row", address="https://example.org/gpt-x")
+    drill = Drill.objects.create(team=team, requested_at=now)
     made = {
+        "incident": incident.public_id,
+        "silence": silence.public_id,
+        "channel": channel.public_id,
+        "drill": drill.public_id,
+        "baseline": Baseline.objects.filter(series=run.series)[0].public_id,
         "endpoint": monitor.endpoint.public_id,
         "monitor": monitor.public_id,
         "suite": monitor.suite.public_id,

@@ -1,0 +1,254 @@
+"""What people enter about incidents, silences, channels and baselines. Each refusal says what to do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils import timezone
+
+from drift.addresses import AddressRule
+from drift.findings.kinds import Severity
+from drift.models import AlertRules, Channel, Endpoint, Team
+
+UNTIL = (
+    ("", "until it is resolved"),
+    ("1", "for an hour"),
+    ("8", "for 8 hours"),
+    ("24", "for a day"),
+    ("168", "for a week"),
+)
+LOCAL_TIME = {"type": "datetime-local"}
+SEVERITIES = [(s.value, f"{s.word} and graver" if s is not Severity.HIGH else s.word) for s in Severity]
+
+
+class AcknowledgeForm(forms.Form):
+    why = forms.CharField(max_length=300, required=False, label="Why", help_text="For example: asked the provider")
+    hours = forms.ChoiceField(choices=UNTIL, required=False, label="Until")
+
+
+class ResolveForm(forms.Form):
+    resolution = forms.CharField(max_length=300, required=False, label="What it was")
+
+
+class NoteForm(forms.Form):
+    text = forms.CharField(max_length=4000, label="Note", widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class SilenceForm(forms.Form):
+    """A silence of what, from when, to when, and why."""
+
+    covers = forms.ChoiceField(label="What")
+    starts_at = forms.DateTimeField(label="From", required=False, widget=forms.DateTimeInput(attrs=LOCAL_TIME))
+    ends_at = forms.DateTimeField(label="To", widget=forms.DateTimeInput(attrs=LOCAL_TIME, format="%Y-%m-%dT%H:%M"))
+    every_week = forms.BooleanField(label="Every week at this time", required=False)
+    reason = forms.CharField(max_length=300, help_text="Shown to everyone who wonders why nothing came")
+
+    def __init__(self, *arguments: Any, team: Team, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        rows = list(Endpoint.objects.filter(team=team, archived_at=None).order_by("name"))
+        providers = sorted({row.provider for row in rows if row.provider})
+        tags = sorted({tag for row in rows for tag in row.tags})
+        self.team = team
+        self.endpoints = {str(row.public_id): row for row in rows}
+        covers = cast(forms.ChoiceField, self.fields["covers"])
+        covers.choices = [
+            ("Endpoint", [(f"endpoint:{row.public_id}", row.name) for row in rows]),
+            ("Provider", [(f"provider:{name}", name) for name in providers]),
+            ("Tag", [(f"tag:{tag}", tag) for tag in tags]),
+        ]
+        self.fields["ends_at"].initial = timezone.localtime() + timedelta(hours=2)
+
+    def clean(self) -> dict[str, Any]:
+        value = super().clean() or {}
+        start, end = value.get("starts_at") or timezone.now(), value.get("ends_at")
+        if end is not None and end <= start:
+            self.add_error("ends_at", "It must end after it begins.")
+        if end is not None and end - start > timedelta(days=366):
+            self.add_error("ends_at", "A year at most. Archive the endpoint if nobody needs to hear of it.")
+        if end is not None and value.get("every_week") and end - start >= timedelta(days=7):
+            self.add_error("ends_at", "A weekly window must be shorter than a week.")
+        return value
+
+    def chosen(self) -> dict[str, Any]:
+        """What it covers, as `drift.silences.silence` takes it."""
+        kind, _, value = self.cleaned_data["covers"].partition(":")
+        return {"endpoint": self.endpoints[value]} if kind == "endpoint" else {kind: value}
+
+
+class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A channel. Its address is a secret: an empty field keeps the stored one."""
+
+    address = forms.CharField(max_length=1000, required=False, widget=forms.TextInput(attrs={"spellcheck": "false"}))
+    signing_secret = forms.CharField(
+        max_length=200,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Each request is signed with it (HMAC-SHA256)",
+    )
+    providers = forms.CharField(required=False, help_text="Separated by commas; empty: all")
+    tags = forms.CharField(required=False, help_text="Separated by commas; empty: all")
+    least_severity = forms.ChoiceField(choices=SEVERITIES, label="Tell of", initial=Severity.MEDIUM)
+    time_zone = forms.CharField(max_length=64, initial="UTC", help_text="Of the quiet hours, for example Europe/Berlin")
+
+    class Meta:
+        model = Channel
+        fields = (
+            "name",
+            "address",
+            "signing_secret",
+            "least_severity",
+            "providers",
+            "tags",
+            "quiet_from",
+            "quiet_to",
+            "time_zone",
+            "severe_breaks_quiet",
+            "weekly_summary",
+        )
+        labels = {
+            "quiet_from": "Quiet from",
+            "quiet_to": "Quiet to",
+            "severe_breaks_quiet": "Severe alerts come through quiet hours",
+            "weekly_summary": "Send a summary on Mondays",
+        }
+        widgets = {
+            "quiet_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+            "quiet_to": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        }
+
+    def __init__(self, *arguments: Any, kind: str, team: Team, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.kind, self.team = kind, team
+        self.instance.kind, self.instance.team = kind, team
+        address = self.fields["address"]
+        mail = kind == Channel.Kind.EMAIL
+        address.label = {"email": "E-mail address", "slack": "Slack webhook address"}.get(kind, "Web address")
+        if kind != Channel.Kind.WEBHOOK:
+            del self.fields["signing_secret"]
+        if self.instance.pk:
+            self.initial |= {"providers": ", ".join(self.instance.providers), "tags": ", ".join(self.instance.tags)}
+            self.initial["address"] = self.instance.address_hint if mail else ""
+            address.help_text = "" if mail else f"Stored: {self.instance.address_hint}. Empty: keep it."
+        elif kind == Channel.Kind.SLACK:
+            address.help_text = "From Slack's “Incoming Webhooks”: https://hooks.slack.com/services/…"
+        for name, field in self.fields.items():
+            if name in ("quiet_from", "quiet_to", "least_severity", "time_zone"):
+                field.widget.attrs["short"] = True
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Channel.objects.filter(team=self.team, name=name).exclude(pk=self.instance.pk).exists():
+            raise ValidationError("There is a channel of that name already.")
+        return name
+
+    def clean_address(self) -> str:
+        text = str(self.cleaned_data["address"]).strip()
+        if not text:
+            if not self.instance.pk:
+                raise ValidationError("Enter the address.")
+            return ""
+        if self.kind == Channel.Kind.EMAIL:
+            validate_email(text)
+            return text
+        return web_address(text)
+
+    def clean_providers(self) -> list[str]:
+        return words(self.cleaned_data["providers"])
+
+    def clean_tags(self) -> list[str]:
+        return words(self.cleaned_data["tags"])
+
+    def clean_time_zone(self) -> str:
+        name: str = self.cleaned_data["time_zone"].strip() or "UTC"
+        if name not in available_timezones():
+            raise ValidationError("No such time zone. Examples: UTC, Europe/Berlin, Asia/Shanghai.")
+        return str(ZoneInfo(name))
+
+    def clean(self) -> dict[str, Any]:
+        value = super().clean() or {}
+        if (value.get("quiet_from") is None) != (value.get("quiet_to") is None):
+            self.add_error("quiet_to", "Enter both ends of the quiet hours, or none.")
+        return value
+
+    def save(self, commit: bool = True) -> Channel:
+        """The stored address stays where none was entered; what may be shown of it is kept beside it."""
+        before = Channel.objects.filter(pk=self.instance.pk).first()
+        channel: Channel = super().save(commit=False)
+        address = self.cleaned_data["address"]
+        if address:
+            channel.address_hint = address if self.kind == Channel.Kind.EMAIL else hint(address)
+        elif before is not None:
+            channel.address = before.address
+        if before is not None and not self.cleaned_data.get("signing_secret"):
+            channel.signing_secret = before.signing_secret
+        if commit:
+            channel.save()
+        return channel
+
+
+class BudgetForm(forms.ModelForm):  # type: ignore[type-arg]
+    """'At most N false alarms a period', and how often to remind."""
+
+    class Meta:
+        model = AlertRules
+        fields = ("false_alarms", "period", "reminder_hours")
+        labels = {"false_alarms": "At most", "period": "false alarms", "reminder_hours": "Remind every … hours"}
+        help_texts = {
+            "false_alarms": "Over all endpoints together. The fewer, the more evidence each alarm needs",
+            "reminder_hours": "Of what is open and nobody acknowledged; 0 never",
+        }
+
+    def clean_false_alarms(self) -> float:
+        value: float = self.cleaned_data["false_alarms"]
+        if not 0 < value <= 1000:
+            raise ValidationError("More than 0 and at most 1,000. No false alarm at all would mean no alarm at all.")
+        return value
+
+
+class BaselineForm(forms.Form):
+    """'This week is the datum.'"""
+
+    since = forms.DateTimeField(label="From", widget=forms.DateTimeInput(attrs=LOCAL_TIME, format="%Y-%m-%dT%H:%M"))
+    until = forms.DateTimeField(label="To", widget=forms.DateTimeInput(attrs=LOCAL_TIME, format="%Y-%m-%dT%H:%M"))
+    name = forms.CharField(max_length=80, required=False, help_text="For example: May")
+    pin = forms.BooleanField(label="Pin it: kept until something voids it", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        value = super().clean() or {}
+        if value.get("since") and value.get("until") and value["until"] <= value["since"]:
+            self.add_error("until", "It must end after it begins.")
+        return value
+
+
+def web_address(text: str) -> str:
+    """A web address that may be posted to. Raises ValidationError; where it leads is checked again when connecting."""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or any(c.isspace() for c in text):
+        raise ValidationError("Enter the full address, for example https://example.org/hooks/tidegauge.")
+    if parts.username or parts.password:
+        raise ValidationError("Leave user name and password out of the address; use the signing secret instead.")
+    refusal = AddressRule.parse(settings.ALLOW_PRIVATE_TARGETS).refusal_of_literal(text)
+    if refusal is not None:
+        raise ValidationError(refusal)
+    return text
+
+
+def hint(address: str) -> str:
+    """Scheme and host: the path of a webhook is the secret."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}/…"
+
+
+def words(text: str) -> list[str]:
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
