@@ -102,10 +102,10 @@ def _score(row: EvalScore) -> dict[str, object]:
 
 def _line(cells: tuple[object, ...]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer).writerow([_safe(cell) for cell in cells])
+    csv.writer(buffer).writerow([safe(cell) for cell in cells])
     return buffer.getvalue()
 
 
-def _safe(cell: object) -> object:
+def safe(cell: object) -> object:
     """A text that a spreadsheet would take for a formula is marked as text."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -1,0 +1,1 @@
+"""The pages of evals: sets and how they come in, runs, reports, comparisons, uploads."""

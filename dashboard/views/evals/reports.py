@@ -1,0 +1,153 @@
+"""One arm in full, two arms against each other, and both as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+
+from dashboard.access import may_edit
+from dashboard.links import with_query
+from dashboard.views.evals.sources import Source, reports_of, source_of
+from drift.evals import pictures, standalone, words
+from drift.evals.comparison import compare, compare_all
+from drift.evals.export import answers_as_csv
+from drift.evals.export import safe as safe_cell
+from drift.evals.read import file_name
+from drift.evals.report import DEEPER_REPEATS, report
+from drift.measure.evals.scopes import Scope
+
+MOST_FLIPS = 30
+MOST_MOVED = 20
+
+
+def arm(request: HttpRequest, kind: str, source: str, arm: str) -> HttpResponse:
+    found = source_of(request, kind, source)
+    number = int(arm)
+    if number >= len(found.results.arms):
+        raise Http404("There is no such arm.")
+    asked = report(found.results.arms[number])
+    everything = request.GET.get("flips") == "all"
+    flipping = asked.flipping if everything else asked.flipping[:MOST_FLIPS]
+    context = {
+        "source": found,
+        "report": asked,
+        "number": number,
+        "others": [(i, a.name) for i, a in enumerate(found.results.arms) if i != number],
+        "axis": pictures.span(
+            [e for e in (asked.score and asked.score.estimate, asked.score and asked.score.on_these) if e]
+        ),
+        "parts_axis": pictures.span([p.score.estimate for p in asked.parts]),
+        "flipping": [(flip, flip.tree()) for flip in flipping],
+        "more_flips": len(asked.flipping) - len(flipping),
+        "all_flips": with_query(request, flips="all"),
+        "deeper": DEEPER_REPEATS,
+        "can_edit": may_edit(request) and kind == "runs",
+    }
+    return render(request, "dashboard/evals/arm.html", context)
+
+
+def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
+    found = source_of(request, kind, source)
+    a, b = _place(request, found, "a", 0), _place(request, found, "b", 1)
+    if a == b:
+        raise Http404("An arm is not compared with itself.")
+    wanted = request.GET.get("scope", "")
+    scope = Scope(wanted) if wanted in {scope.value for scope in Scope} else None
+    arms = found.results.arms
+    family = compare_all(arms, found.margin, scope) if 2 < len(arms) <= 8 else []
+    corrected = next((c for c in family if {c.a, c.b} == {arms[a].name, arms[b].name} and c.a == arms[a].name), None)
+    compared = corrected or compare(arms[a], arms[b], found.margin, scope)
+    reports = [report(arms[a]), report(arms[b])]
+    known = [d.estimate for d in (compared.like, compared.these) if d]
+    context = {
+        "source": found,
+        "comparison": compared,
+        "pair": [(a, reports[0]), (b, reports[1])],
+        "a": a,
+        "b": b,
+        "arms": list(enumerate(arms)),
+        "axis": pictures.span([r.score.estimate for r in reports if r.score]),
+        "reach": pictures.reach(known, compared.margin),
+        "moved": compared.moved[:MOST_MOVED],
+        "more_moved": len(compared.moved) - MOST_MOVED,
+        "scope_links": [
+            {"label": "as it should be", "url": with_query(request, scope=None), "current": scope is None},
+            *(
+                {
+                    "label": words.SCOPES[s].split(" (")[0].lower(),
+                    "url": with_query(request, scope=s),
+                    "current": s is scope,
+                }
+                for s in Scope
+            ),
+        ],
+    }
+    return render(request, "dashboard/evals/versus.html", context)
+
+
+def _place(request: HttpRequest, source: Source, name: str, default: int) -> int:
+    text = request.GET.get(name, str(default))
+    if not text.isdecimal() or int(text) >= len(source.results.arms):
+        raise Http404("There is no such arm.")
+    return int(text)
+
+
+def table(request: HttpRequest, kind: str, source: str, table: str) -> HttpResponse | StreamingHttpResponse:
+    """The table twin of every picture as CSV; `answers`: every answer in the long form that others read."""
+    found = source_of(request, kind, source)
+    rows = answers_as_csv(found.results) if table == "answers" else _lines(_tables(found, table))
+    response = StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{file_name(found.name)}-{table}.csv"'
+    return response
+
+
+def _tables(source: Source, table: str) -> Iterator[tuple[Any, ...]]:
+    reports = reports_of(source)
+    if table == "arms":
+        yield ("arm", "part", "cases", "answers", "scored", "score", "low", "high", "run_sd", "flipping")
+        for r in reports:
+            e = r.score.estimate if r.score else None
+            spread = r.spread.run_sd if r.spread else None
+            figures = (e.value, e.low, e.high) if e else (None, None, None)
+            yield (r.name, "", r.cases, r.answers, r.scored, *figures, spread, len(r.flipping))
+            for p in r.parts:
+                e = p.score.estimate
+                yield (r.name, p.name, p.cases, None, None, e.value, e.low, e.high, None, p.flipping)
+    elif table == "comparisons":
+        yield ("a", "b", "scope", "decides", "difference", "low", "high", "p", "permutation_p", "p_adjusted", "verdict")
+        for c in compare_all(source.results.arms, source.margin):
+            for scope, d in ((Scope.SAMPLE, c.like), (Scope.THESE, c.these)):
+                if d:
+                    ends = (d.estimate.value, d.estimate.low, d.estimate.high)
+                    decides = scope is c.scope
+                    verdict = c.verdict.value if decides else None
+                    yield (c.a, c.b, scope.value, decides, *ends, d.p, d.permuted_p, c.p_adjusted, verdict)
+    else:
+        yield ("arm", "case", "mean", "scored", "flips")
+        for arm_ in source.results.arms:
+            for case in arm_.cases:
+                scores = case.scores
+                mean = sum(scores) / len(scores) if scores else None
+                yield (arm_.name, case.key, mean, len(scores), len(set(scores)) > 1)
+
+
+def _lines(rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+    for row in rows:
+        buffer = io.StringIO()
+        csv.writer(buffer).writerow([safe_cell(cell) for cell in row])
+        yield buffer.getvalue()
+
+
+def page(request: HttpRequest, kind: str, source: str) -> HttpResponse:
+    """The report as one file to keep or send. A download: its style is inside it, which a page of ours may not have."""
+    found = source_of(request, kind, source)
+    comparisons = compare_all(found.results.arms, found.margin) if 1 < len(found.results.arms) <= 8 else []
+    body = standalone.render(found.results, reports_of(found), comparisons)
+    response = HttpResponse(body, content_type="text/html; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{file_name(found.name)}.html"'
+    return response

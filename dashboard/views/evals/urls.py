@@ -1,0 +1,32 @@
+"""The addresses of the eval pages. `kind` is runs or uploads: a report reads the same whatever it is made of."""
+
+from django.urls import path, re_path
+
+from dashboard.views.evals import answers, importing, listing, reports, running, sets, uploads
+
+_SOURCE = r"^(?P<kind>runs|uploads)/(?P<source>[0-9a-f-]{36})/"
+
+urlpatterns = [
+    path("", listing.index, name="evals"),
+    path("new", importing.bring, name="eval-new"),
+    path("imports/<uuid:upload>/", importing.preview, name="eval-import"),
+    path("sets/<uuid:version>/", sets.show, name="eval-version"),
+    path("sets/<uuid:version>/cases.jsonl", sets.export, name="eval-version-export"),
+    path("sets/<uuid:version>/archive", sets.archive, name="eval-archive"),
+    path("sets/<uuid:version>/restore", sets.restore, name="eval-restore"),
+    path("sets/<uuid:version>/run", running.begin, name="eval-run-new"),
+    path("runs/<uuid:run>/", running.show, name="eval-run"),
+    path("runs/<uuid:run>/pause", running.pause, name="eval-pause"),
+    path("runs/<uuid:run>/resume", running.resume, name="eval-resume"),
+    path("runs/<uuid:run>/stop", running.stop, name="eval-stop"),
+    path("runs/<uuid:run>/deepen", running.deepen, name="eval-deepen"),
+    path("runs/<uuid:run>/raw.jsonl", running.raw, name="eval-raw"),
+    path("answers/<uuid:answer>/", answers.show, name="eval-answer"),
+    path("upload", uploads.bring, name="eval-upload-new"),
+    path("uploads/<uuid:upload>/", uploads.show, name="eval-upload"),
+    path("uploads/<uuid:upload>/columns", uploads.columns, name="eval-columns"),
+    re_path(_SOURCE + r"arms/(?P<arm>\d{1,3})/$", reports.arm, name="eval-arm"),
+    re_path(_SOURCE + r"compare$", reports.versus, name="eval-compare"),
+    re_path(_SOURCE + r"(?P<table>arms|comparisons|cases|answers)\.csv$", reports.table, name="eval-csv"),
+    re_path(_SOURCE + r"report\.html$", reports.page, name="eval-page"),
+]
