@@ -79,7 +79,8 @@ def recount(endpoint: Endpoint) -> None:
     for identity in endpoint.identities.select_for_update():
         row = seen.get(identity.pk)
         if row is None:
-            identity.delete()
+            if not identity.observed_count:  # else production still speaks for it
+                identity.delete()
             continue
         identity.samples_count, identity.first_seen, identity.last_seen = row["answers"], row["first"], row["last"]
         identity.save(update_fields=["samples_count", "first_seen", "last_seen"])

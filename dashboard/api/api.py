@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
 from ninja.openapi.schema import OpenAPISchema
 
-from dashboard.api import configuration, endpoints, monitors, readings, runs, suites, team
+from dashboard.api import configuration, endpoints, monitors, observations, readings, runs, suites, team, trust
 from dashboard.api.auth import TokenAuth
 from dashboard.api.problems import CONTENT_TYPE, Problem, handle_all
 
@@ -72,6 +72,8 @@ def build() -> Api:
         ("", readings.router),
         ("", team.router),
         ("", configuration.router),
+        ("", observations.router),
+        ("", trust.router),
     ]
     for prefix, router in routers:
         api.add_router(prefix, router)

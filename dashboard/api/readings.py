@@ -124,8 +124,8 @@ def reading(request: HttpRequest, endpoint: UUID) -> Any:
 def history(request: HttpRequest, endpoint: UUID, since: datetime | None = None, until: datetime | None = None) -> Any:
     """Up to eight days by hour, longer by day; hours without a run are left out. Times without a zone are UTC."""
     found = find(request, Endpoint, endpoint)
-    end = _aware(until) if until else timezone.now()
-    start = _aware(since) if since else end - timedelta(days=7)
+    end = aware(until) if until else timezone.now()
+    start = aware(since) if since else end - timedelta(days=7)
     if not timedelta(0) < end - start <= LONGEST:
         raise EntryError("`since` must be before `until`, by at most 800 days.")
     span = Span.HOUR if end - start <= HOURS_UP_TO else Span.DAY
@@ -161,7 +161,7 @@ def as_state(row: Row) -> dict[str, Any]:
     }
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     try:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError as error:
