@@ -65,6 +65,12 @@ def tell_resolved(incident: Incident, now: datetime) -> list[Delivery]:
     return [_write(channel, incident, Delivery.Kind.RESOLVED, number, now) for channel in told]
 
 
+def tell_everyone(incident: Incident, now: datetime) -> list[Delivery]:
+    """The alert to every channel in use, whatever it is routed by: for fire drills."""
+    channels = Channel.objects.filter(team=incident.team_id, disabled_at=None).order_by("pk")
+    return [_write(channel, incident, Delivery.Kind.ALERT, "", now) for channel in channels]
+
+
 def catch_up(now: datetime) -> int:
     """Raises what was silenced when it was found and is silenced no more. Returns how many incidents."""
     waiting = Incident.objects.filter(

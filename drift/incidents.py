@@ -162,7 +162,7 @@ def reopen(incident: Incident, user: User | None, why: str, now: datetime) -> No
         )
 
 
-def resolve(incident: Incident, user: User | None, resolution: str, now: datetime) -> None:
+def resolve(incident: Incident, user: User | None, resolution: str, now: datetime, *, tell: bool = True) -> None:
     """Ends it, by a person or by itself, and tells the channels that were told of it."""
     with transaction.atomic():
         incident.state = Incident.State.RESOLVED
@@ -176,7 +176,8 @@ def resolve(incident: Incident, user: User | None, resolution: str, now: datetim
             incident=incident,
             actor=user,
         )
-        alerts.tell_resolved(incident, now)
+        if tell:
+            alerts.tell_resolved(incident, now)
 
 
 def note(incident: Incident, user: User | None, text: str, now: datetime) -> Event:

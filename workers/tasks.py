@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from drift import alerts, endpoints, incidents, runs, schedule
+from drift import alerts, drills, endpoints, incidents, runs, schedule
 from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
@@ -32,11 +32,14 @@ def tick() -> None:
         probe.delay(run_id)
     for check_id in endpoints.checks_to_publish(now):
         check.delay(check_id)
-    _tend_alerts(now)
     for eval_id in evals.to_publish(now):
         eval_run.delay(eval_id)
     for checkup_id in checkups.to_publish(now):
         checkup.delay(checkup_id)
+    try:
+        _tend_alerts(now)
+    except Exception:
+        log.exception("alerts could not be tended; probing goes on")
     pulse.apply_async(expires=60)
     schedule.note_tick(now)
 
@@ -49,8 +52,11 @@ def _tend_alerts(now: datetime) -> None:
     alerts.remind(now)
     alerts.summarise(now)
     alerts.reap(now)
+    drills.reap(now)
     for delivery_id in alerts.deliveries_to_publish(now):
         notify.delay(delivery_id)
+    for drill_id in drills.to_publish(now):
+        drill.delay(drill_id)
 
 
 @app.task
@@ -65,6 +71,13 @@ def check(check_id: int) -> None:
     from workers.probe.check import perform
 
     perform(check_id)
+
+
+@app.task
+def drill(drill_id: int) -> None:
+    from workers.drill import perform
+
+    perform(drill_id)
 
 
 @app.task
