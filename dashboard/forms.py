@@ -163,10 +163,10 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         return value
 
     def clean_deadline_s(self) -> float:
-        return within(self.cleaned_data["deadline_s"], 1, 600)
+        return within(float(self.cleaned_data["deadline_s"]), 1, 600)
 
     def clean_max_concurrency(self) -> int:
-        return within(self.cleaned_data["max_concurrency"], 1, 256)
+        return within(int(self.cleaned_data["max_concurrency"]), 1, 256)
 
     def fields_to_store(self) -> dict[str, Any]:
         """What `drift.endpoints.register` and `change` take, the key apart."""
@@ -226,10 +226,10 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
         return suite
 
     def clean_repeats(self) -> int:
-        return within(self.cleaned_data["repeats"], 1, 100)
+        return within(int(self.cleaned_data["repeats"]), 1, 100)
 
     def clean_concurrency(self) -> int:
-        return within(self.cleaned_data["concurrency"], 1, 64)
+        return within(int(self.cleaned_data["concurrency"]), 1, 64)
 
 
 def within(number: Number, least: int, most: int) -> Number:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import TypeVar
 
 from drift import latency
 from drift.answers import COMPARABLE
@@ -17,6 +18,7 @@ from drift.overview import Row
 from drift.rollups import pooled_output_counts, start_of, total_of
 
 MOST = 8
+Bucket = TypeVar("Bucket", SeriesBucket, CanaryBucket)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +104,5 @@ def _new_identities(series: Sequence[Series], window: Window) -> dict[int, int]:
     return fresh
 
 
-def _by_series(rows):  # type: ignore[no-untyped-def]
+def _by_series(rows: Iterable[Bucket]) -> dict[int, list[Bucket]]:
     return {key: list(group) for key, group in groupby(rows, key=lambda row: row.series_id)}

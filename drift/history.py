@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from drift import latency
+from drift.findings.kinds import Family, Kind
 from drift.measure.agreement import distinct, modal_share, pair_counts
-from drift.models import Canary, CanaryBucket, Identity, Run, Series, SeriesBucket, Span
+from drift.models import Canary, CanaryBucket, Finding, Identity, Run, Series, SeriesBucket, Span
 from drift.rollups import pooled_output_counts, start_of
 
 STEP: Mapping[str, timedelta] = {Span.HOUR: timedelta(hours=1), Span.DAY: timedelta(days=1)}
@@ -204,6 +205,21 @@ def heatmap(series: Series, canaries: Sequence[Canary], window: Window) -> list[
         cells[bucket.canary_id, bucket.starts_at] = pair_counts(list(bucket.output_counts.values())).divergence
     starts = window.starts()
     return [HeatRow(canary, tuple(cells.get((canary.pk, at)) for at in starts)) for canary in canaries]
+
+
+def changes(series: Series, window: Window) -> list[tuple[datetime, str]]:
+    """What was found to have changed at the endpoint of the series inside the window, in a few words each."""
+    rows = Finding.objects.filter(
+        Q(series=series) | Q(series__isnull=True),
+        endpoint=series.endpoint_id,
+        began_at__gte=window.start,
+        began_at__lt=window.end,
+    ).order_by("began_at", "pk")
+    told: dict[datetime, list[str]] = {}
+    for began, kind in rows.values_list("began_at", "kind")[:100]:
+        if Kind(kind).opens and Kind(kind).family == Family.CHANGE:
+            told.setdefault(began, []).append(Kind(kind).headline)
+    return [(at, ", ".join(dict.fromkeys(words))) for at, words in told.items()]
 
 
 def gaps(series: Series, window: Window) -> list[tuple[datetime, datetime, str]]:

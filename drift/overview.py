@@ -12,10 +12,25 @@ from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
-from django.db.models.functions import RowNumber
+from django.db.models.functions import JSONObject, RowNumber
+from django.utils import timezone
 
 from drift import figures
-from drift.models import Endpoint, Identity, Monitor, Reading, Run, SeriesBucket, Span, SuiteCanary, Team
+from drift.cards import Card, cards, mark_of
+from drift.incidents import UNRESOLVED
+from drift.models import (
+    Baseline,
+    Endpoint,
+    Identity,
+    Incident,
+    Monitor,
+    Reading,
+    Run,
+    SeriesBucket,
+    Span,
+    SuiteCanary,
+    Team,
+)
 from drift.models.endpoint import Circuit
 from drift.rollups import start_of
 
@@ -79,9 +94,28 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A run that waits for a worker or is under way."""
+
+    state: str
+    samples_done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """The latest baseline of a series that was not replaced."""
+
+    state: str
+    name: str
+    runs_count: int
+    wanted_runs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One endpoint as the overview shows it."""
 
+    endpoint_id: int
     public_id: UUID
     name: str
     provider: str
@@ -100,8 +134,10 @@ class Row:
     last_finished_at: datetime | None
     last_state: str
     next_due_at: datetime | None
-    running: Run | None
+    running: Running | None
     expected: int
+    incidents: tuple[Incident, ...]
+    datum: Datum | None
 
     @property
     def diverges(self) -> bool:
@@ -120,7 +156,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
+    """`cards`: the unresolved incidents of these endpoints."""
+
     rows: tuple[Row, ...]
+    cards: tuple[Card, ...]
     verdict: Verdict
     span: Span
     taken_at: datetime
@@ -133,17 +172,17 @@ class Overview:
 
 
 def overview(team: Team, now: datetime, span: Span | None = None) -> Overview:
-    """Every endpoint of the team that is not archived, worst first. Costs six queries, whatever the history."""
+    """Every endpoint of the team that is not archived, worst first. Costs seven queries, whatever the history."""
     return read(list(_endpoints(team)), now, span)
 
 
 def read(endpoints: Sequence[Endpoint], now: datetime, span: Span | None = None) -> Overview:
-    """The same for chosen endpoints, in five queries."""
+    """The same for chosen endpoints of one team, in six queries."""
     ids = [endpoint.pk for endpoint in endpoints]
     monitors = _grouped(_monitors(ids), "endpoint_id")
-    running = {run.monitor_id: run for run in _open_runs(ids)}
     readings = _grouped(_readings(ids), "endpoint_id")
     identities = _grouped(_identities(ids, now), "endpoint_id")
+    told = cards(Incident.objects.filter(endpoints__in=ids, state__in=UNRESOLVED).distinct()) if ids else []
     chosen = {pk: _primary(monitors.get(pk, []), readings.get(pk, [])) for pk in ids}
     buckets = _buckets([reading.series_id for _, reading in chosen.values() if reading is not None], now)
     span = span or _span_with_history(buckets, now)
@@ -153,11 +192,12 @@ def read(endpoints: Sequence[Endpoint], now: datetime, span: Span | None = None)
         own = monitors.get(endpoint.pk, [])
         monitor, reading = chosen[endpoint.pk]
         identity = identity_now(identities.get(endpoint.pk, []), now)
-        state, reason = state_of(endpoint, own, reading, identity, now)
-        cells = _cells(buckets.get((reading.series_id, span), []) if reading else [], span, now, identity)
-        rows.append(_row(endpoint, own, monitor, reading, identity, state, reason, cells, running))
+        incidents = tuple(card.incident for card in told if endpoint.pk in card.endpoints)
+        state, reason = state_of(endpoint, own, reading, incidents, now)
+        cells = _cells(buckets.get((reading.series_id, span), []) if reading else [], span, now, _changes(incidents))
+        rows.append(_row(endpoint, own, monitor, reading, identity, incidents, state, reason, cells))
     rows.sort(key=_worst_first)
-    return Overview(tuple(rows), verdict(rows, now), span, now)
+    return Overview(tuple(rows), tuple(told), verdict(rows, told, now), span, now)
 
 
 def _worst_first(row: Row) -> tuple[int, float, str]:
@@ -168,16 +208,16 @@ def state_of(
     endpoint: Endpoint,
     monitors: Sequence[Monitor],
     reading: Reading | None,
-    identity: IdentityNow,
+    incidents: Sequence[Incident],
     now: datetime,
 ) -> tuple[State, str]:
     """The state and why, the first line that applies:
 
     no monitor | all paused        paused    the reason given
     circuit not closed             down      what failed
+    an unresolved incident         its mark  its title
     no or an old reading, too few  no data   how many answers of how many
-    all identities new             changed   which
-    one of them new                watching  which
+    something may be changing      watching  what
     otherwise                      stable
     """
     active = [monitor for monitor in monitors if monitor.active]
@@ -187,6 +227,9 @@ def state_of(
         return State.PAUSED, monitors[0].paused_reason or "Paused"
     if endpoint.circuit != Circuit.CLOSED:
         return State.DOWN, endpoint.rest_reason or f"{endpoint.failures_in_a_row} failures in a row"
+    if incidents:
+        worst = min(incidents, key=lambda incident: _state_of_mark(incident).rank)
+        return _state_of_mark(worst), _in_short(worst)
     if reading is None:
         return State.NO_DATA, "No answers yet"
     if now - reading.taken_at > FRESH:
@@ -194,12 +237,27 @@ def state_of(
     if reading.divergence is None:
         needed = ENOUGH_ANSWERS * _canaries(active[0])
         return State.NO_DATA, f"Not enough data: {reading.comparable} of {needed} comparable answers"
-    if identity.new and not identity.churning:
-        label = identity.labels[0]
-        if identity.all_new:
-            return State.CHANGED, f"Every answer now carries {label}"
-        return State.WATCHING, f"New identity {label} beside the known ones"
+    if watching := getattr(reading, "watching", None):
+        return State.WATCHING, f"May be changing: {watching}"
     return State.STABLE, ""
+
+
+def _state_of_mark(incident: Incident) -> State:
+    return next(state for state in State if state.key == mark_of(incident).key)
+
+
+def _in_short(incident: Incident) -> str:
+    """The title without the name that the row has already."""
+    _, _, what = incident.title.partition(": ")
+    short = what or incident.title
+    acknowledged = ", acknowledged" if incident.state == Incident.State.ACKNOWLEDGED else ""
+    return f"{short[:1].upper()}{short[1:]}{acknowledged}"
+
+
+def _changes(incidents: Sequence[Incident]) -> datetime | None:
+    """Since when the endpoint is not what it was."""
+    since = [i.began_at for i in incidents if _state_of_mark(i) in (State.CHANGED, State.WATCHING)]
+    return min(since, default=None)
 
 
 def identity_now(identities: Sequence[Identity], now: datetime) -> IdentityNow:
@@ -227,38 +285,29 @@ def identity_now(identities: Sequence[Identity], now: datetime) -> IdentityNow:
     )
 
 
-def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
-    """One sentence: what is worst, then what temperature 0 is worth here."""
+def verdict(rows: Sequence[Row], told: Sequence[Card], now: datetime) -> Verdict:
+    """One sentence: what is worst, then what follows, then what temperature 0 is worth here."""
     if not rows:
         return Verdict("No endpoint is watched yet.", worst=State.NO_DATA)
     by_state = {state: [row for row in rows if row.state == state] for state in State}
     if changed := by_state[State.CHANGED]:
-        since = min(row.identity.seen_since for row in changed if row.identity.seen_since)
-        what = ", ".join(row.name for row in changed[:3])
-        return Verdict(
-            f"{_some(changed, rows)} changed in the last {figures.duration(max(now - since, timedelta(hours=1)))}.",
-            f"What was measured on {what} before may no longer hold.",
-            _agreement_sentence(rows),
-            State.CHANGED,
-        )
+        since = min((i.began_at for row in changed for i in row.incidents), default=now)
+        detail = " ".join(part for part in (_being_taken(changed), _agreement_sentence(rows)) if part)
+        headline = f"{_some(changed, rows)} changed since {_day_or_hour(since, now)}."
+        return Verdict(headline, _void_baselines(changed, told), detail, State.CHANGED)
     if down := by_state[State.DOWN]:
         what = ", ".join(row.name for row in down[:3])
-        return Verdict(
-            f"{_some(down, rows)} cannot be asked.",
-            f"{what}: {down[0].reason}",
-            _agreement_sentence(rows),
-            State.DOWN,
-        )
+        headline = f"{_some(down, rows)} cannot be asked."
+        return Verdict(headline, f"{what}: {down[0].reason}.", _agreement_sentence(rows), State.DOWN)
     measured = [row for row in rows if row.reading is not None and row.reading.divergence is not None]
     if not measured:
         if all(row.state == State.PAUSED for row in rows):
             return Verdict("Everything is paused.", "Nothing is being asked.", worst=State.PAUSED)
-        return Verdict(
-            "The first answers are on their way.", "", "Figures appear when each canary has two answers.", State.NO_DATA
-        )
+        wait = "Figures appear when each canary has two answers."
+        return Verdict("The first answers are on their way.", "", wait, State.NO_DATA)
     diverging = [row for row in measured if row.diverges]
     watching = by_state[State.WATCHING]
-    calm = "Nothing changed in the last 24 hours." if not watching else f"{_some(watching, rows)} may be changing."
+    calm = f"{_some(watching, rows)} may be changing." if watching else "No endpoint changed."
     worst = State.WATCHING if watching else State.STABLE
     if not diverging:
         return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
@@ -266,6 +315,34 @@ def verdict(rows: Sequence[Row], now: datetime) -> Verdict:
     verb = "gives" if len(diverging) == 1 else "give"
     headline = f"{_some(diverging, measured)} {verb} different answers to the same prompt{zero}."
     return Verdict(headline, calm if watching else "", _agreement_sentence(rows), worst)
+
+
+def _day_or_hour(since: datetime, now: datetime) -> str:
+    """'14:05' today, 'Tuesday' within six days, '3 Nov' before."""
+    there, here = timezone.localtime(since), timezone.localtime(now)
+    if there.date() == here.date():
+        return f"{there:%H:%M}"
+    return f"{there:%A}" if (here.date() - there.date()).days <= 6 else f"{there.day} {there:%b}"
+
+
+def _void_baselines(changed: Sequence[Row], told: Sequence[Card]) -> str:
+    """What can no longer be compared with: 'Baseline “May” of gpt-4o no longer holds.'"""
+    names = {row.endpoint_id: row.name for row in changed}
+    void = {b.pk: (b, endpoint) for card in told for b, endpoint in card.void_of if endpoint in names}
+    if not void:
+        return ""
+    if len(void) > 1:
+        return f"{len(void)} baselines no longer hold."
+    baseline, endpoint = next(iter(void.values()))
+    what = f"Baseline “{baseline.name}”" if baseline.name else "The baseline"
+    return f"{what} of {names[endpoint]} no longer holds."
+
+
+def _being_taken(changed: Sequence[Row]) -> str:
+    for row in changed:
+        if row.datum and row.datum.state == Baseline.State.COLLECTING:
+            return f"A new baseline is being taken: {row.datum.runs_count} of {row.datum.wanted_runs} runs."
+    return ""
 
 
 def _some(rows: Sequence[Row], of: Sequence[Row]) -> str:
@@ -299,12 +376,15 @@ def _row(
     monitor: Monitor | None,
     reading: Reading | None,
     identity: IdentityNow,
+    incidents: tuple[Incident, ...],
     state: State,
     reason: str,
     cells: tuple[Cell, ...],
-    running: Mapping[int, Run],
 ) -> Row:
+    open_run = next((m.open_run for m in monitors if m.open_run), None)  # type: ignore[attr-defined]
+    datum = getattr(reading, "datum", None)
     return Row(
+        endpoint_id=endpoint.pk,
         public_id=endpoint.public_id,
         name=endpoint.name,
         provider=endpoint.provider,
@@ -323,8 +403,10 @@ def _row(
         last_finished_at=max((m.last_finished_at for m in monitors if m.last_finished_at), default=None),  # type: ignore[attr-defined]
         last_state=monitor.last_state or "" if monitor else "",  # type: ignore[attr-defined]
         next_due_at=min((m.next_due_at for m in monitors if m.active), default=None),
-        running=next((running[m.pk] for m in monitors if m.pk in running), None),
+        running=Running(**open_run) if open_run else None,
         expected=monitor.repeats * _canaries(monitor) if monitor else 0,
+        incidents=incidents,
+        datum=Datum(**datum) if datum else None,
     )
 
 
@@ -341,6 +423,8 @@ def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
         .annotate(n=Count("pk"))
         .values("n")
     )
+    open_states = [Run.State.DUE, Run.State.RUNNING]
+    going_on = Run.objects.filter(monitor=OuterRef("pk"), state__in=open_states).order_by("-scheduled_for")
     return (
         Monitor.objects.filter(endpoint__in=endpoints)
         .select_related("suite")
@@ -348,32 +432,33 @@ def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
             last_finished_at=Subquery(ended.values("finished_at")[:1]),
             last_state=Subquery(ended.values("state")[:1]),
             canaries_count=Subquery(canaries),
+            open_run=Subquery(going_on.values(found=JSONObject(state="state", samples_done="samples_done"))[:1]),
         )
         .order_by("endpoint_id", "-active", "created_at")
     )
 
 
-def _open_runs(endpoints: Sequence[int]) -> QuerySet[Run]:
-    return Run.objects.filter(state__in=[Run.State.DUE, Run.State.RUNNING], monitor__endpoint__in=endpoints).order_by(
-        "-scheduled_for"
-    )
-
-
 def _readings(endpoints: Sequence[int]) -> QuerySet[Reading]:
+    datum = JSONObject(state="state", name="name", runs_count="runs_count", wanted_runs="wanted_runs")
+    in_force = Baseline.objects.filter(series=OuterRef("series_id")).exclude(state=Baseline.State.SUPERSEDED)
     return (
         Reading.objects.filter(series__endpoint__in=endpoints)
-        .annotate(endpoint_id=F("series__endpoint_id"), suite_id=F("series__suite_id"))
+        .annotate(
+            endpoint_id=F("series__endpoint_id"),
+            suite_id=F("series__suite_id"),
+            watching=F("series__watch__watching"),
+            datum=Subquery(in_force.order_by("-since", "-pk").values(found=datum)[:1]),
+        )
         .order_by("endpoint_id", "-taken_at")
     )
 
 
 def _identities(endpoints: Sequence[int], now: datetime) -> QuerySet[Identity]:
-    mine = {"partition_by": F("endpoint_id")}
     return (
         Identity.objects.filter(endpoint__in=endpoints, last_seen__gte=now - REMEMBERED)
         .annotate(
-            place=Window(RowNumber(), order_by=F("last_seen").desc(), **mine),
-            values_known=Window(Count("pk"), **mine),
+            place=Window(RowNumber(), partition_by=F("endpoint_id"), order_by=F("last_seen").desc()),
+            values_known=Window(Count("pk"), partition_by=F("endpoint_id")),
         )
         .filter(place__lte=12)
         .order_by("endpoint_id", "-last_seen")
@@ -393,7 +478,10 @@ def _buckets(series: Sequence[int], now: datetime) -> dict[tuple[int, str], list
     return {
         (row["series_id"], row["span"]): [
             Cell(at, "failing" if comparable * 2 < samples else "answered", value, low, high, comparable, samples)
-            for at, value, low, high, comparable, samples in zip(*(row[f"{c}_all"] for c in columns), strict=True)
+            for at, value, low, high, comparable, samples in zip(
+                *(row[f"{column}_all"] for column in columns),  # type: ignore[literal-required]
+                strict=True,
+            )
         ]
         for row in rows
     }
@@ -406,13 +494,13 @@ def _span_with_history(buckets: Mapping[tuple[int, str], list[Cell]], now: datet
     return Span.DAY if days else Span.HOUR
 
 
-def _cells(cells: Iterable[Cell], span: Span, now: datetime, identity: IdentityNow) -> tuple[Cell, ...]:
-    """Every hour or day of the window, the missing ones as gaps; from a new identity on they are `changed`."""
+def _cells(cells: Iterable[Cell], span: Span, now: datetime, changed: datetime | None) -> tuple[Cell, ...]:
+    """Every hour or day of the window, the missing ones as gaps; from an unresolved change on they are `changed`."""
     step = timedelta(hours=1) if span == Span.HOUR else timedelta(days=1)
     length = SPANS[span] // step
     last = start_of(span, now)
     known = {cell.starts_at: cell for cell in cells}
-    changed_from = start_of(span, identity.seen_since) if identity.new and identity.seen_since else None
+    changed_from = start_of(span, changed) if changed else None
     filled = []
     for back in reversed(range(length)):
         at = last - step * back

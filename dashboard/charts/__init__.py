@@ -6,17 +6,19 @@ Figures are plain dicts; `validated` has plotly check them in tests, so that no 
 from dashboard.charts.axes import local
 from dashboard.charts.chart import Chart, Event, Value, validated
 from dashboard.charts.comparison import comparison
-from dashboard.charts.divergence import divergence, new_identities
+from dashboard.charts.divergence import Datum, datum_of, divergence, new_identities
 from dashboard.charts.in_house import batches, price
 from dashboard.charts.lanes import heatmap, identities
 from dashboard.charts.requests import latencies, outcomes
 
 __all__ = [
     "Chart",
+    "Datum",
     "Event",
     "Value",
     "batches",
     "comparison",
+    "datum_of",
     "divergence",
     "heatmap",
     "identities",

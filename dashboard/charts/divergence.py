@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -11,12 +12,32 @@ from dashboard.charts.axes import TEXT, local, per_cent, short, time_layout, y_a
 from dashboard.charts.chart import Chart, Event
 from drift import figures
 from drift.history import Lane, Point, Window
+from drift.models import Baseline
 
 MOST_LABELS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """The baseline in force, to draw beside what is measured now."""
+
+    label: str
+    divergence: float
+
+
+def datum_of(baseline: Baseline | None) -> Datum | None:
+    if baseline is None or baseline.divergence is None:
+        return None
+    name = f"baseline “{baseline.name}”" if baseline.name else "baseline"
+    return Datum(f"dotted: {name}, {figures.percent(baseline.divergence)}", baseline.divergence)
+
+
 def divergence(
-    points: Sequence[Point], window: Window, events: Sequence[Event], gaps: Sequence[tuple[datetime, datetime, str]]
+    points: Sequence[Point],
+    window: Window,
+    events: Sequence[Event] = (),
+    gaps: Sequence[tuple[datetime, datetime, str]] = (),
+    datum: Datum | None = None,
 ) -> Chart:
     known = [p for p in points if p.divergence is not None]
     if known:
@@ -38,13 +59,17 @@ def divergence(
             (p.starts_at, p.divergence, p.low, p.high, p.pairs, p.pairs_differing, p.canaries, p.samples, p.comparable)
             for p in points
         ],
-        figure=lambda: _divergence_figure(points, window, events, gaps),
+        figure=lambda: _divergence_figure(points, window, events, gaps, datum),
         about="divergence",
     )
 
 
 def _divergence_figure(
-    points: Sequence[Point], window: Window, events: Sequence[Event], gaps: Sequence[tuple[datetime, datetime, str]]
+    points: Sequence[Point],
+    window: Window,
+    events: Sequence[Event],
+    gaps: Sequence[tuple[datetime, datetime, str]],
+    datum: Datum | None,
 ) -> dict[str, Any]:
     middle = window.step / 2
     traces: list[dict[str, Any]] = []
@@ -89,6 +114,31 @@ def _divergence_figure(
         }
     )
     shapes, notes = _marks(events, gaps, window)
+    if datum:
+        top = max(top, datum.divergence)
+        shapes.append(
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": per_cent(datum.divergence),
+                "y1": per_cent(datum.divergence),
+                "line": {"color": "var(--ink-faint)", "width": 1.2, "dash": "dot"},
+            }
+        )
+        notes.append(
+            {
+                "xref": "paper",
+                "x": 0.005,
+                "xanchor": "left",
+                "y": per_cent(datum.divergence),
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": short(datum.label, 60),
+                "font": TEXT,
+            }
+        )
     return {
         "data": traces,
         "layout": time_layout(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboard.charts.axes import TEXT, category_layout, per_cent, y_axis
-from dashboard.charts.chart import Chart
+from dashboard.charts.chart import Chart, Value
 from drift import figures
 from drift.batch_effect import Ledger, ModeEffect
 
@@ -15,20 +15,11 @@ MODE_STYLES = {"fast": ("var(--changed)", "circle"), "invariant": ("var(--accent
 
 def batches(effects: Sequence[ModeEffect]) -> Chart:
     """Divergence by the largest batch an answer met, one line a mode."""
-    rows = [
-        (
-            effect.mode,
-            at.label,
-            at.estimate and at.estimate.value,
-            at.estimate and at.estimate.low,
-            at.estimate and at.estimate.high,
-            at.pairs,
-            at.pairs_differing,
-            at.answers,
-        )
-        for effect in effects
-        for at in effect.by_batch
-    ]
+    rows: list[tuple[Value, ...]] = []
+    for effect in effects:
+        for at in effect.by_batch:
+            ends = (at.estimate.value, at.estimate.low, at.estimate.high) if at.estimate else (None, None, None)
+            rows.append((effect.mode, at.label, *ends, at.pairs, at.pairs_differing, at.answers))
     said = [
         f"{e.mode}: {e.overall.pairs_differing:,} of {figures.plural(e.overall.pairs, 'pair')} differ" for e in effects
     ]

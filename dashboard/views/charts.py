@@ -12,7 +12,7 @@ from dashboard.access import find
 from dashboard.exports import export
 from dashboard.links import is_uuid
 from dashboard.ranges import range_of
-from drift import history
+from drift import baselines, history
 from drift.models import Canary, Endpoint, Series
 
 
@@ -32,8 +32,10 @@ def chart_of(series: Series, slug: str, window: history.Window) -> charts.Chart:
         return charts.heatmap(history.heatmap(series, canaries, window), window)
     points = history.points(series, window)
     if slug == "divergence":
-        events = charts.new_identities(history.lanes(points), window)
-        return charts.divergence(points, window, events, history.gaps(series, window))
+        events = [charts.Event(at, words) for at, words in history.changes(series, window)]
+        events = events or charts.new_identities(history.lanes(points), window)
+        datum = charts.datum_of(baselines.current(series))
+        return charts.divergence(points, window, events, history.gaps(series, window), datum)
     if slug == "identities":
         return charts.identities(points, window, history.lanes(points))
     if slug == "outcomes":

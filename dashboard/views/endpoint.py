@@ -17,9 +17,8 @@ from dashboard import charts
 from dashboard.access import find, may_edit
 from dashboard.ranges import Range, choices, kept, range_of
 from drift import history
-from drift.cards import cards
 from drift.display import visible
-from drift.models import Canary, Endpoint, Incident, Run, Sample, Series
+from drift.models import Canary, Endpoint, Run, Sample, Series
 from drift.overview import Row, read
 
 RECENT_RUNS = 12
@@ -39,7 +38,8 @@ class Asked:
 def show(request: HttpRequest, endpoint: UUID) -> HttpResponse:
     found = find(request, Endpoint, endpoint)
     now = timezone.now()
-    row = read([found], now).rows[0]
+    seen = read([found], now)
+    row = seen.rows[0]
     all_series = list(found.series.select_related("suite").order_by("-created_at"))
     series = chosen_series(request, all_series, row)
     asked_range = range_of(request, now)
@@ -58,7 +58,7 @@ def show(request: HttpRequest, endpoint: UUID) -> HttpResponse:
         "check": found.checks.order_by("-requested_at").first(),
         "asked": exact_request(found, series),
         "baselines": list(series.baselines.order_by("-since", "-pk")[:BASELINES]) if series else [],
-        "incidents": cards(found.incidents.exclude(state=Incident.State.RESOLVED)),
+        "incidents": seen.cards,
         "can_edit": may_edit(request),
         "live": bool(row.running),
     }
@@ -84,7 +84,7 @@ def measured(series: Series, asked_range: Range) -> dict[str, Any]:
     return {
         "canaries": history.canary_figures(series, canaries, window),
         "charts": [
-            charts.divergence(points, window, charts.new_identities(lanes, window), ()),
+            charts.divergence(points, window),
             charts.identities(points, window, lanes),
         ],
         "canary_chart": charts.heatmap(history.heatmap(series, canaries, window), window),

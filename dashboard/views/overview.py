@@ -15,6 +15,7 @@ from dashboard.links import with_query
 from drift.models import Span
 from drift.overview import Row, State, overview
 
+MOST_CARDS = 5
 GROUPINGS = ("provider", "model", "state")
 SPAN_WORDS = {Span.HOUR: "24 hours", Span.DAY: "30 days"}
 
@@ -65,6 +66,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "span_words": SPAN_WORDS[seen.span],
         "links": {"hours": with_query(request, span=Span.HOUR), "days": with_query(request, span=Span.DAY)},
         "can_edit": may_edit(request),
+        "cards": seen.cards[:MOST_CARDS],
         "any_simulated": any(row.simulated for row in seen.rows),
     }
     part = "live" if request.htmx and seen.rows else "page"  # type: ignore[attr-defined]

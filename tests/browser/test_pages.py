@@ -55,7 +55,7 @@ def test_from_the_door_to_the_marked_token(visit: Callable[..., Any], site: Site
     page = visit("/")
     assert "smollm2 · fast" in page.inner_text("main")
     assert "smollm2 · invariant" in page.inner_text("main")
-    page.click("text=smollm2 · fast")
+    page.click("td a >> text=smollm2 · fast")
     page.click("main >> text=Short fact")
     assert re.search(r"\d+ answers to one prompt, \d+ different ones", page.inner_text("h1"))
     assert page.inner_text("mark >> nth=0").strip() in {"New", "Queens"}
@@ -174,7 +174,7 @@ def test_a_chart_is_fetched_when_it_is_seen_and_redrawn_in_the_other_theme(
     page = visit(addresses(site)["endpoint"])
     page.wait_for_selector("#chart-divergence .main-svg")
     assert page.query_selector("#chart-latency .main-svg") is None, "it is far below and not drawn yet"
-    colour = "getComputedStyle(document.querySelector('#chart-divergence .scatterlayer .lines path, #chart-divergence .scatterlayer path.js-line')).stroke"
+    colour = "getComputedStyle(document.querySelector('#chart-divergence .scatterlayer .trace:last-child path.js-line')).stroke"
     before = page.evaluate(colour)
     page.click("[data-theme-toggle]")
     until(page, f"{colour} !== '{before}'")

@@ -40,7 +40,9 @@ def drawn(monitor: Monitor, record_answers: Callable[..., Run], team: Team) -> d
     rows = overview(team, timezone.now()).rows
     gap = [(NOON - 7 * HOUR, NOON - 5 * HOUR, "the <scheduler> was away")]
     found = [
-        charts.divergence(points, window, charts.new_identities(lanes, window), gap),
+        charts.divergence(
+            points, window, charts.new_identities(lanes, window), gap, charts.Datum("baseline “<May>”", 0.3)
+        ),
         charts.identities(points, window, lanes),
         charts.outcomes(points, window),
         charts.latencies(points, window),
@@ -106,7 +108,9 @@ def test_a_new_identity_is_a_labelled_event(drawn: dict[str, charts.Chart]) -> N
 
 
 def test_the_time_axes_are_aligned(drawn: dict[str, charts.Chart]) -> None:
-    stacked = [drawn[slug].figure()["layout"] for slug in ("divergence", "identities", "canaries", "outcomes", "latency")]
+    stacked = [
+        drawn[slug].figure()["layout"] for slug in ("divergence", "identities", "canaries", "outcomes", "latency")
+    ]
     assert len({tuple(layout["xaxis"]["range"]) for layout in stacked}) == 1
     assert len({(layout["margin"]["l"], layout["margin"]["r"]) for layout in stacked}) == 1
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from drift.answers import Decoded, Outcome
-from drift.history import Window, canary_figures, gaps, heatmap, lanes, points
-from drift.models import Identity, Monitor, Run, Series, Span
+from drift.history import Window, canary_figures, changes, gaps, heatmap, lanes, points
+from drift.models import Finding, Identity, Monitor, Run, Series, Span
 from tests.conftest import read_text
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -36,7 +36,9 @@ def test_what_was_not_asked_is_an_empty_point(monitor: Monitor, record_answers: 
     assert found[0].p50_ms is None
 
 
-def test_failures_leave_divergence_unknown_and_are_counted(monitor: Monitor, record_answers: Callable[..., Run]) -> None:
+def test_failures_leave_divergence_unknown_and_are_counted(
+    monitor: Monitor, record_answers: Callable[..., Run]
+) -> None:
     down = Decoded(version=1, outcome=Outcome.TIMEOUT)
     run = record_answers(monitor, [[down] * 3, [down] * 3], at=NOON)
     [point] = points(series_of(run), Window(NOON, NOON + HOUR))
@@ -94,3 +96,15 @@ def test_long_gaps_carry_their_reason(monitor: Monitor, record_answers: Callable
     Run.objects.create(scheduled_for=NOON - 2 * HOUR, missed_slots=1, problem="still busy", **common)
     found = gaps(series_of(run), Window(NOON - 24 * HOUR, NOON))
     assert found == [(NOON - 8 * HOUR, NOON - 5 * HOUR, "the scheduler was away")]
+
+
+def test_what_was_found_to_change_is_told_in_a_few_words(monitor: Monitor, record_answers: Callable[..., Run]) -> None:
+    run = record_answers(monitor, [["a"]], at=NOON - 3 * HOUR)
+    common = {
+        "team": monitor.endpoint.team, "endpoint": monitor.endpoint, "series": run.series, "severity": "high", "found_at": NOON,
+    }  # fmt: skip
+    for kind in ("new_identity", "behavioural", "silent_change", "outage"):
+        Finding.objects.create(kind=kind, began_at=NOON - 2 * HOUR, **common)
+    Finding.objects.create(kind="new_identity", began_at=NOON - 30 * HOUR, **common)
+    found = changes(series_of(run), Window(NOON - 24 * HOUR, NOON))
+    assert found == [(NOON - 2 * HOUR, "new identity, answers moved, no identity did")]

@@ -10,9 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from drift.models import Endpoint, Identity, Monitor, Reading, Run, Series, Team
+from drift.models import Baseline, Endpoint, Finding, Identity, Incident, Monitor, Reading, Run, Series, Team
 from drift.overview import CHURNING, State, identity_now, overview, state_of
-from tests.conftest import read_text
 
 
 @pytest.fixture
@@ -59,13 +58,15 @@ def test_an_identity_is_no_longer_new_after_a_day(now: datetime) -> None:
     assert found.former == ()
 
 
-def test_where_values_churn_one_more_says_nothing(now: datetime, endpoint: Endpoint, monitor: Monitor) -> None:
-    found = identity_now(
-        [identity("a", now, 2 * DAY, known=CHURNING), identity("b", now, 2 * HOUR, known=CHURNING)], now
-    )
-    assert found.churning
-    reading = Reading(taken_at=now, comparable=10, divergence=0.1)
-    assert state_of(endpoint, [monitor], reading, found, now)[0] == State.STABLE
+def test_many_values_in_a_week_are_churn(now: datetime) -> None:
+    many = [identity("a", now, 2 * DAY, known=CHURNING), identity("b", now, 2 * HOUR, known=CHURNING)]
+    assert identity_now(many, now).churning
+
+
+def an_incident(team: Team, family: str, severity: str, title: str, state: str = "open") -> Incident:
+    now = timezone.now()
+    times = {"began_at": now - 2 * HOUR, "opened_at": now, "last_finding_at": now, "acknowledged_at": now}
+    return Incident.objects.create(team=team, family=family, severity=severity, title=title, state=state, **times)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,17 @@ def test_where_values_churn_one_more_says_nothing(now: datetime, endpoint: Endpo
         ({"active": False, "paused_reason": "budget"}, State.PAUSED, "budget"),
         ({"monitors": []}, State.PAUSED, "No monitor yet"),
         ({"active": False, "circuit": "open"}, State.PAUSED, "Paused"),
+        ({"watching": "fp_new"}, State.WATCHING, "May be changing: fp_new"),
+        (
+            {"incident": ("change", "high", "gpt-x: new identity, answers moved")},
+            State.CHANGED,
+            "New identity, answers moved",
+        ),
+        ({"incident": ("change", "medium", "gpt-x: only white space moved")}, State.WATCHING, "Only white space moved"),
+        ({"incident": ("outage", "high", "gpt-x: does not answer")}, State.DOWN, "Does not answer"),
+        ({"incident": ("data", "medium", "gpt-x: no data")}, State.NO_DATA, "No data"),
+        ({"incident": ("change", "high", "a: b", "acknowledged")}, State.CHANGED, "B, acknowledged"),
+        ({"incident": ("change", "high", "a: b"), "active": False}, State.PAUSED, "Paused"),
     ],
 )
 def test_the_state_is_the_first_line_that_applies(
@@ -95,9 +107,9 @@ def test_the_state_is_the_first_line_that_applies(
         comparable=change.get("comparable", 10),
         divergence=change.get("divergence", 0.2),
     )
-    found = state_of(
-        endpoint, change.get("monitors", [monitor]), change.get("reading", reading), identity_now([], now), now
-    )
+    reading.watching = change.get("watching", "")  # type: ignore[attr-defined]
+    incidents = [an_incident(endpoint.team, *change["incident"])] if "incident" in change else []
+    found = state_of(endpoint, change.get("monitors", [monitor]), change.get("reading", reading), incidents, now)
     assert found[0] == state
     assert words in found[1]
 
@@ -127,22 +139,55 @@ def test_nothing_diverged_is_said_with_what_it_rests_on(
 ) -> None:
     record_answers(monitor, [["a"] * 5, ["b"] * 5], at=now)
     said = overview(team, now).verdict
-    assert said.headline == "Nothing changed in the last 24 hours."
+    assert said.headline == "No endpoint changed."
     assert said.detail == "0 of 12 pairs of answers differed in the last 24 hours."
 
 
-def test_a_changed_identity_heads_the_page(
+def test_a_change_heads_the_page_with_what_it_voids(
     team: Team, monitor: Monitor, record_answers: Callable[..., Run], now: datetime
 ) -> None:
-    record_answers(monitor, [[read_text("a", fingerprint="old")] * 5, ["b"] * 0], at=now - 5 * HOUR)
-    Identity.objects.update(first_seen=now - 9 * DAY)
-    record_answers(
-        monitor, [[read_text("a", fingerprint="new")] * 5, [read_text("b", fingerprint="new")] * 5], at=now - 2 * HOUR
+    for back in (4, 3, 2):
+        run = record_answers(monitor, [["a", "a", "b"], ["c"] * 3], at=now - back * HOUR)
+    Incident.objects.all().delete()
+    Baseline.objects.all().delete()
+    made = an_incident(team, "change", "high", "gpt-x: new identity")
+    made.endpoints.add(monitor.endpoint)
+    times = {"since": now - DAY, "wanted_runs": 8, "runs_count": 8}
+    baseline = Baseline.objects.create(
+        series=run.series, name="May", state="invalidated", reason="new identity", invalidated_at=now, **times
+    )
+    Baseline.objects.create(series=run.series, since=now - HOUR, wanted_runs=8, runs_count=3)
+    Finding.objects.create(
+        team=team,
+        endpoint=monitor.endpoint,
+        series=run.series,
+        baseline=baseline,
+        incident=made,
+        kind="new_identity",
+        severity="high",
+        voids=True,
+        began_at=now - 2 * HOUR,
+        found_at=now,
     )
     found = overview(team, now)
     assert found.rows[0].state == State.CHANGED
-    assert found.verdict.headline == "gpt-x changed in the last 2 h."
-    assert [cell.kind for cell in found.rows[0].cells][-3:].count("changed") == 1
+    assert found.verdict.headline.startswith("gpt-x changed since ")
+    assert found.verdict.consequence == "Baseline “May” of gpt-x no longer holds."
+    assert "A new baseline is being taken: 3 of 8 runs." in found.verdict.detail
+    assert [cell.kind for cell in found.rows[0].cells].count("changed") == 1, (
+        "the hours since it began that have answers"
+    )
+    assert [card.incident for card in found.cards] == [made]
+
+
+def test_resolved_incidents_are_over(
+    team: Team, monitor: Monitor, record_answers: Callable[..., Run], now: datetime
+) -> None:
+    record_answers(monitor, [["a"] * 5, ["b"] * 5], at=now)
+    made = an_incident(team, "change", "high", "gpt-x: new identity")
+    made.endpoints.add(monitor.endpoint)
+    Incident.objects.update(state="resolved", resolved_at=now)
+    assert overview(team, now).rows[0].state == State.STABLE
 
 
 def test_gaps_stay_gaps(team: Team, monitor: Monitor, record_answers: Callable[..., Run], now: datetime) -> None:

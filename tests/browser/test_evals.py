@@ -1,0 +1,76 @@
+"""Upload to report in a real browser, with raw answers of a real model at temperature 0."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test.utils import override_settings
+
+from drift.models import User
+from tests.browser.chromium import chromium, launch
+from tests.conftest import PASSWORD
+from tests.reference.published import published
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="Chromium is not installed"),
+    pytest.mark.timeout(240),
+]
+
+
+@pytest.fixture
+def page(live_server: Any, alice: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    with override_settings(STORAGES=plain), sync_playwright() as playwright:
+        browser = launch(playwright)
+        opened = browser.new_page(viewport={"width": 1280, "height": 900})
+        opened.set_default_timeout(60_000)
+        problems: list[str] = []
+        opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        opened.on("pageerror", lambda error: problems.append(str(error)))
+        opened.goto(f"{live_server.url}/login")
+        opened.fill("#id_username", alice.username)
+        opened.fill("#id_password", PASSWORD)
+        opened.click("main button")
+        opened.wait_for_url(f"{live_server.url}/")
+        yield opened
+        browser.close()
+        assert problems == []
+
+
+def upload(page: Any, url: str, file: Path) -> None:
+    page.goto(f"{url}/evals/upload")
+    page.set_input_files("#id_file", str(file))
+    page.click("text=Make the report")
+    page.wait_for_url("**/columns")
+    assert page.input_value("#id_grader") == "choice"
+    assert page.input_value("#id_subset") == "task"
+    page.click("text=Make the report")
+    page.wait_for_selector("h1:has-text('flip')")
+
+
+def test_upload_to_report_with_the_strict_json_answers(page: Any, live_server: Any) -> None:
+    upload(page, live_server.url, published("gpt4o_t0_strict_json.csv"))
+    assert "300 of 1,407 cases flip" in page.inner_text("h1")
+    page.click("table a:has-text('answers')")
+    page.wait_for_selector("text=Flipping cases, the closest first")
+    navigate = page.inner_text("tr:has(th:text-is('navigate'))")
+    assert "186 187 184 183 191" in navigate
+    assert "132 to 232" in navigate
+    first = page.locator("details.flip").first
+    assert "begin the same" in first.inner_text()
+    assert first.locator("mark").count() >= 2
+
+
+def test_the_report_fits_a_narrow_screen(page: Any, live_server: Any) -> None:
+    upload(page, live_server.url, published("gpt4o_t0_strict_json.csv"))
+    page.click("table a:has-text('answers')")
+    page.set_viewport_size({"width": 320, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
