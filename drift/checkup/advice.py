@@ -25,12 +25,14 @@ class Setting:
 
 
 def settings(report: Report) -> tuple[Setting, ...]:
-    """Nothing where nothing comparable came."""
+    """Only what to do about a cache where nothing comparable came."""
+    cache = [Setting("cache", "bypass it", "Answers out of a cache hide what the model does.")]
     if report.quiet is None or report.quiet.divergence is None:
-        return ()
-    found = [_temperature(report), _seed(report), _cap(report), _repeats(report), _load(report), _identity(report)]
+        return tuple(cache) if report.caching.cached else ()
+    parts = (_temperature, _seed, _cap, _repeats, _load, _identity)
+    found: list[Setting | None] = [part(report) for part in parts]
     if report.caching.cached:
-        found.append(Setting("cache", "bypass it", "Answers out of a cache hide what the model does."))
+        found += cache
     if report.prefix is not None and report.prefix.excess is not None and report.prefix.excess.low > 0:
         found.append(Setting("first answer", "throw away", "A cold prefix gives another answer than a warm one."))
     return tuple(one for one in found if one is not None)

@@ -18,7 +18,7 @@ def verdict(report: Report) -> tuple[str, ...]:
     """Three sentences: how far it repeats, what moves it, what to do."""
     quiet = report.quiet
     if quiet is None or quiet.divergence is None:
-        return (nothing(report),)
+        return (nothing(report), what_moves(report)) if report.caching.cached else (nothing(report),)
     return repeats_in_words(report.name, quiet), what_moves(report), what_to_do(report)
 
 
@@ -103,6 +103,44 @@ def seed_in_words(report: Report) -> str:
     if seed.word == "no_effect" and seed.hot is not None:
         return f"A seed had no effect that could be seen ({difference(seed.hot)})."
     return ""
+
+
+def load_or_not(report: Report) -> str:
+    """The sentence over the table of loads."""
+    if any(one.matters for one in report.under_load):
+        return what_moves(report) if not report.caching.cached else "Load changes the answers."
+    return load_in_words(report) or "Not enough data to tell."
+
+
+def length_in_words(report: Report) -> str:
+    """What a larger cap costs in agreement."""
+    found = report.length
+    if found is None or found.asked is None or found.gained is None or report.quiet is None:
+        return "Pairs of quiet answers that differ within so many tokens."
+    if found.gained.estimate.low > 0:
+        return f"From cap {found.asked.cap} to {report.quiet.max_tokens}: {change_in_words(found.gained.estimate)}."
+    return (
+        f"From cap {found.asked.cap} to {report.quiet.max_tokens} no rise could be seen ({difference(found.gained)})."
+    )
+
+
+def greedy_in_words(report: Report) -> str:
+    """Whether it takes the best token at temperature 0."""
+    found = report.greedy
+    hotter = f" At temperature 1 instead: {difference(found.hotter)}." if found.hotter else ""
+    if found.word == "greedy":
+        return f"Yes: each of {figures.count(found.tokens)} tokens was the best by its own scores.{hotter}"
+    if found.word == "close_calls" and found.not_best:
+        return (
+            f"But for close calls: {figures.percent(found.not_best.value)} of tokens were not the best by its own "
+            f"scores, none worse by more than {found.given_away:.2g} nats.{hotter}"
+        )
+    if found.word == "samples" and found.not_best:
+        return (
+            f"No: {figures.percent(found.not_best.value)} of tokens were not the best by its own scores, the worst by "
+            f"{found.given_away:.2g} nats.{hotter}"
+        )
+    return f"Not known: its answers carry no scores of two candidates, or it does not take temperature 0.{hotter}"
 
 
 def what_to_do(report: Report) -> str:

@@ -99,7 +99,7 @@ async def _ask_all(
     most: int | None = None,
 ) -> None:
     left: Iterator[tuple[Question, int]] = iter(places)
-    came: asyncio.Queue[Asked] = asyncio.Queue()
+    came: asyncio.Queue[Asked | None] = asyncio.Queue()
     reached: list[CapReachedError] = []
 
     async def take(question: Question, repeat: int) -> None:
@@ -130,34 +130,36 @@ async def _ask_all(
     storing = asyncio.ensure_future(_store_what_comes(turn, stage, came))
     try:
         await asyncio.wait({asking, keeping, storing}, return_when=asyncio.FIRST_COMPLETED)
-        for ended in (keeping, storing):
-            if ended.done():
-                ended.result()
     finally:
-        for task in (asking, keeping, storing):
-            task.cancel()
-        ends = await asyncio.gather(asking, keeping, storing, return_exceptions=True)
-        await _store(turn, stage, came)
+        asking.cancel()
+        keeping.cancel()
+        ends = await asyncio.gather(asking, keeping, return_exceptions=True)
+        # whatever came is stored before anything is given up
+        came.put_nowait(None)
+        ends += await asyncio.gather(storing, return_exceptions=True)
         await sync_to_async(connections.close_all)()
-    if isinstance(ends[0], BaseException) and not isinstance(ends[0], asyncio.CancelledError):
-        raise ends[0]
+    for end in reversed(ends):
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
 
 
-async def _store_what_comes(turn: Turn, stage: CheckupStage, came: asyncio.Queue[Asked]) -> None:
-    while True:
-        first = await came.get()
-        came.put_nowait(first)
-        await _store(turn, stage, came)
+async def _store_what_comes(turn: Turn, stage: CheckupStage, came: asyncio.Queue[Asked | None]) -> None:
+    """Everything that waits in one transaction, until None comes. Raises ClaimLostError."""
+    over = False
+    while not over:
+        waiting = [await came.get()]
+        waiting += [came.get_nowait() for _ in range(came.qsize())]
+        over = None in waiting
+        batch = [one for one in waiting if one is not None]
+        if batch and not await sync_to_async(_keep_answers)(turn, stage, batch):
+            raise ClaimLostError
 
 
-async def _store(turn: Turn, stage: CheckupStage, came: asyncio.Queue[Asked]) -> None:
-    """Everything that waits, in one transaction."""
-    batch = [came.get_nowait() for _ in range(came.qsize())]
-    if not batch:
-        return
-    if not await sync_to_async(store.store)(turn.checkup, turn.token, stage, batch):
-        raise ClaimLostError
-    turn.on_answer(turn.checkup.answered)
+def _keep_answers(turn: Turn, stage: CheckupStage, batch: list[Asked]) -> bool:
+    kept = store.store(turn.checkup, turn.token, stage, batch)
+    if kept:
+        turn.on_answer(turn.checkup.answered)
+    return kept
 
 
 async def _keep(turn: Turn, share: Share) -> None:
