@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,37 +10,29 @@ import pytest
 from django.test.utils import override_settings
 
 from drift.models import User
-from tests.browser.chromium import chromium, launch
 from tests.conftest import PASSWORD
-from tests.reference.published import published
+from tests.reference.published import MADE, published
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="Chromium is not installed"),
-    pytest.mark.timeout(240),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 
 @pytest.fixture
-def page(live_server: Any, alice: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+def page(browser: Any, live_server: Any, alice: User) -> Iterator[Any]:
     plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
-    with override_settings(STORAGES=plain), sync_playwright() as playwright:
-        browser = launch(playwright)
-        opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    with override_settings(STORAGES=plain):
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        opened = context.new_page()
         opened.set_default_timeout(60_000)
         problems: list[str] = []
         opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         opened.on("pageerror", lambda error: problems.append(str(error)))
         opened.goto(f"{live_server.url}/login")
-        opened.fill("#id_username", alice.username)
+        opened.fill("#id_login", alice.username)
         opened.fill("#id_password", PASSWORD)
         opened.click("main button")
         opened.wait_for_url(f"{live_server.url}/")
         yield opened
-        browser.close()
+        context.close()
         assert problems == []
 
 
@@ -69,8 +60,8 @@ def test_upload_to_report_with_the_strict_json_answers(page: Any, live_server: A
     assert first.locator("mark").count() >= 2
 
 
-def test_the_report_fits_a_narrow_screen(page: Any, live_server: Any) -> None:
-    upload(page, live_server.url, published("gpt4o_t0_strict_json.csv"))
+def test_a_small_made_file_goes_the_same_way_and_fits_a_narrow_screen(page: Any, live_server: Any) -> None:
+    upload(page, live_server.url, MADE / "answers.csv")
     page.click("table a:has-text('answers')")
     page.set_viewport_size({"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -76,7 +76,7 @@ def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
         "moved": compared.moved[:MOST_MOVED],
         "more_moved": len(compared.moved) - MOST_MOVED,
         "scope_links": [
-            {"label": "as it should be", "url": with_query(request, scope=None), "current": scope is None},
+            {"label": "the one that fits", "url": with_query(request, scope=None), "current": scope is None},
             *(
                 {
                     "label": words.SCOPES[s].split(" (")[0].lower(),
