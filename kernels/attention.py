@@ -35,7 +35,7 @@ def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: 
     group = heads // kv_heads
     # Query tiles [tiles, Hkv, QUERY_TILE * group, D]; rows of a tile that are not in the batch stay zero.
     scattered = q.new_zeros(plan.tiles * QUERY_TILE, heads, width)
-    scattered.index_copy_(0, plan.tile_rows[: plan.filled], q[: plan.filled])
+    scattered.index_copy_(0, plan.tile_rows, q)
     tiles = scattered.view(plan.tiles, QUERY_TILE, kv_heads, group, width).transpose(1, 2)
     tiles = tiles.reshape(plan.tiles, kv_heads, QUERY_TILE * group, width)
     outputs = [

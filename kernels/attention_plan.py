@@ -44,13 +44,11 @@ class AttentionCall:
 class AttentionPlan:
     """One step's attention, shared by all layers.
 
-    ``tile_rows`` [M] is the place of each batch row among the ``tiles * QUERY_TILE`` rows of all query tiles. Only the
-    first ``filled`` rows are real; padding rows are given the first place to read from, and write nowhere.
+    ``tile_rows`` [M] is the place of each batch row among the ``tiles * QUERY_TILE`` rows of all query tiles.
     """
 
     calls: list[AttentionCall]
     tile_rows: torch.Tensor
-    filled: int
     tiles: int
 
 
@@ -59,7 +57,7 @@ AnyPlan: TypeAlias = "AttentionPlan | PagedPlan"
 
 
 def plan_attention(
-    segments: Sequence[Segment], rows: int, page_size: int, group: int, dtype: torch.dtype, device: torch.device
+    segments: Sequence[Segment], page_size: int, group: int, dtype: torch.dtype, device: torch.device
 ) -> AnyPlan:
     """Cut a ragged batch into query tiles and group tiles that see equally many keys.
 
@@ -68,15 +66,14 @@ def plan_attention(
     neighbours and caching cannot reach them; what the batch decides is how many tiles share a call.
 
     Args:
-        segments: in batch order; their counts sum to at most ``rows``.
-        rows: M of the batch, padding included.
+        segments: in batch order; their counts sum to M.
         page_size: tokens in a page; divides ``KV_TILE``.
         group: query heads per key head.
     """
     if device.type == "cuda":
         from kernels.triton.attention import plan_paged
 
-        return plan_paged(segments, rows, device)
+        return plan_paged(segments, device)
     single: dict[int, list[tuple[Segment, int]]] = defaultdict(list)
     shared: list[tuple[int, Segment, list[int]]] = []
     for segment in segments:
@@ -107,14 +104,14 @@ def plan_attention(
         calls.append(AttentionCall(filled, len(tiles), 1, extent, _indices(pages, device), mask))
         filled += len(tiles)
 
-    tile_rows = np.zeros(rows, dtype=np.int64)
+    tile_rows = np.zeros(sum(segment.count for segment in segments), dtype=np.int64)
     row = 0
     for segment in segments:
         for position in range(segment.start, segment.start + segment.count):
             tile, offset = divmod(position, QUERY_TILE)
             tile_rows[row] = place[id(segment), tile] * QUERY_TILE + offset
             row += 1
-    return AttentionPlan(calls, _indices(tile_rows, device), row, filled)
+    return AttentionPlan(calls, _indices(tile_rows, device), filled)
 
 
 def _page_row(segment: Segment, count: int) -> np.ndarray:

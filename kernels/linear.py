@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
-from kernels.errors import UnsupportedShapeError
 from kernels.prepack import PackedWeight, pack
 from kernels.tiles import row_tile
 
@@ -41,18 +41,17 @@ class TiledLinear:
         self._packed: PackedWeight = CudaWeight(weight) if weight.is_cuda else pack(weight, self.tile)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """[M, K] -> [M, N]; on the CPU M must be a multiple of ``tile``.
-
-        Raises:
-            UnsupportedShapeError: M is not a whole number of tiles.
-        """
+        """[M, K] -> [M, N] for any M; the last tile is filled up with rows of zeros."""
         rows = x.shape[0]
         if rows == self.tile or x.is_cuda:
             return self._packed.multiply(x, self.bias)
-        if rows % self.tile:
-            raise UnsupportedShapeError(f"{rows} rows are not a multiple of the row tile {self.tile}; pad them first.")
+        if 0 < rows < self.tile:
+            return self._packed.multiply(F.pad(x, (0, 0, 0, self.tile - rows)), self.bias)[:rows]
         out = x.new_empty(rows, self.out_features)
         for start in range(0, rows, self.tile):
-            stop = start + self.tile
-            out[start:stop] = self._packed.multiply(x[start:stop], self.bias)
+            part = x[start : start + self.tile]
+            filled = len(part)
+            if filled < self.tile:
+                part = F.pad(part, (0, 0, 0, self.tile - filled))
+            out[start : start + filled] = self._packed.multiply(part, self.bias)[:filled]
         return out

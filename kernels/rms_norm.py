@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 MAX_WIDTH = 32_768
 """torch splits the sum of a longer row over threads when there are few rows, so longer rows are refused at load."""
@@ -17,6 +18,4 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
         from kernels.triton import rows
 
         return rows.rms_norm(x, weight, eps)
-    wide = x.float()
-    scale = torch.rsqrt(wide.square().mean(-1, keepdim=True).add_(eps))
-    return (wide * scale).to(x.dtype) * weight
+    return F.rms_norm(x, (x.shape[-1],), weight, eps)

@@ -11,14 +11,18 @@ import torch
 from kernels.errors import UnsupportedShapeError
 from kernels.prepack import has_matrix_tiles
 
-QUERY_TILE = 4
-"""Consecutive positions of one sequence that share an attention call. A row's place in its tile is position % 4."""
+QUERY_TILE = 2
+"""Consecutive positions of one sequence that share an attention call. A row's place in its tile is position % 2."""
 
 KV_TILE = 64
 """Key positions are attended in multiples of this, so the extent a row sees depends on its own position alone."""
 
 SIMD_LANES = 64
 """Two vectors of the widest element-wise loop (32 bf16 lanes): a whole multiple leaves no scalar tail."""
+
+
+SERIAL_ELEMENTS = 32_768
+"""torch shares an element-wise operation among threads only above this many elements (``at::internal::GRAIN_SIZE``)."""
 
 
 def row_tile(dtype: torch.dtype) -> int:
@@ -30,22 +34,17 @@ def row_tile(dtype: torch.dtype) -> int:
     return 32 if dtype == torch.bfloat16 and has_matrix_tiles() else 16
 
 
-def padded_rows(count: int, tile: int) -> int:
-    """The smallest multiple of ``tile`` that holds ``count`` rows."""
-    return -(-count // tile) * tile
+def check_width(name: str, width: int) -> None:
+    """Refuse a width that does not consist of whole SIMD vectors.
 
-
-def check_width(name: str, width: int, tile: int) -> None:
-    """Refuse a width at which a tile of ``tile`` rows would end in a partial SIMD vector.
-
-    The partial vector goes through scalar code whose ``exp`` may round otherwise, and which row it hits would depend
-    on the batch.
+    What is left over goes through scalar code whose ``exp`` may round otherwise, and torch decides by the size of the
+    batch where a leftover falls.
 
     Raises:
-        UnsupportedShapeError: ``tile * width`` is not a multiple of the SIMD lanes.
+        UnsupportedShapeError: ``width`` is not a multiple of :data:`SIMD_LANES`.
     """
-    if (tile * width) % SIMD_LANES:
+    if width % SIMD_LANES:
         raise UnsupportedShapeError(
-            f"{name} is {width} wide; a tile of {tile} rows then leaves a partial SIMD vector. "
-            f"Use a width that is a multiple of {SIMD_LANES // tile or 1}, or serve this model in fast mode."
+            f"{name} is {width} wide, which leaves a partial SIMD vector. Only multiples of {SIMD_LANES} can be served "
+            f"in invariant mode; fast mode takes any."
         )

@@ -25,7 +25,6 @@ from kernels.rotary import rotary_tables, rotate
 from kernels.sampling import sample
 from kernels.silu_gate import silu_gate
 from kernels.softmax import log_softmax, softmax
-from kernels.tiles import padded_rows, row_tile
 
 DTYPES = {"bf16": torch.bfloat16, "fp32": torch.float32}
 THRESHOLDS = (1, 2, 3, 4, 8, 9, 16, 17, 31, 32, 33, 64, 255, 256, 257)
@@ -53,7 +52,7 @@ def verify(dtypes: Sequence[str], device: torch.device, *, quick: bool = False) 
             weight = draw(out_features, in_features)
             x = draw(max(thresholds), in_features)
             subject = f"linear {in_features}->{out_features}"
-            _verify_rows(report, subject, name, x, thresholds, _padded(TiledLinear(weight), dtype))
+            _verify_rows(report, subject, name, x, thresholds, TiledLinear(weight))
             stock = report.check(subject, "stock F.linear over batch sizes", name, control=True)
             _compare_sizes(stock, x, thresholds, partial(F.linear, weight=weight))
         for width in (576,) if quick else (576, 1000, 4096):
@@ -62,8 +61,7 @@ def verify(dtypes: Sequence[str], device: torch.device, *, quick: bool = False) 
                 report, f"rms_norm {width}", name, x, thresholds, partial(rms_norm, weight=norm_weight, eps=1e-5)
             )
         for width in (1536,) if quick else (1536, 4864):
-            gate = _padded(silu_gate, dtype)
-            _verify_rows(report, f"silu_gate {width}", name, draw(max(thresholds), 2 * width), thresholds, gate)
+            _verify_rows(report, f"silu_gate {width}", name, draw(max(thresholds), 2 * width), thresholds, silu_gate)
         for width in (1000,) if quick else (1000, 49_152):
             few = tuple(size for size in thresholds if size <= 64)
             for operation in (softmax, log_softmax):
@@ -98,17 +96,6 @@ def _compare_sizes(check: Check, x: torch.Tensor, sizes: Sequence[int], operatio
     everything = operation(x)
     for size in sizes:
         check.compare(operation(x[:size].contiguous()), everything[:size])
-
-
-def _padded(operation: RowOperation, dtype: torch.dtype) -> RowOperation:
-    """The operation on any number of rows, as its callers use it: padded to whole tiles."""
-    tile = row_tile(dtype)
-
-    def padded(x: torch.Tensor) -> torch.Tensor:
-        rows = len(x)
-        return operation(F.pad(x, (0, 0, 0, padded_rows(rows, tile) - rows)))[:rows]
-
-    return padded
 
 
 def _verify_rotary(report: Report, dtype: str, sizes: Sequence[int], device: torch.device, heads: torch.Tensor) -> None:

@@ -34,23 +34,20 @@ class PagedPlan:
     pages: torch.Tensor  # int32 [tiles, P]
     positions: torch.Tensor  # int32 [tiles], the first position of each tile
     tile_rows: torch.Tensor  # int64 [M]
-    filled: int
     tiles: int
     splits: int
 
 
-def plan_paged(segments: Sequence[Segment], rows: int, device: torch.device) -> PagedPlan:
+def plan_paged(segments: Sequence[Segment], device: torch.device) -> PagedPlan:
     """The same query tiles as on the CPU, each with its own page table."""
     tables: list[Sequence[int]] = []
     positions: list[int] = []
-    tile_rows = np.zeros(rows, dtype=np.int64)
-    row = 0
+    tile_rows: list[int] = []
     for segment in segments:
         first = segment.start // QUERY_TILE
         for position in range(segment.start, segment.start + segment.count):
             tile, offset = divmod(position, QUERY_TILE)
-            tile_rows[row] = (len(tables) + tile - first) * QUERY_TILE + offset
-            row += 1
+            tile_rows.append((len(tables) + tile - first) * QUERY_TILE + offset)
         last = (segment.start + segment.count - 1) // QUERY_TILE
         tables += [segment.pages] * (last - first + 1)
         positions += [tile * QUERY_TILE for tile in range(first, last + 1)]
@@ -61,8 +58,7 @@ def plan_paged(segments: Sequence[Segment], rows: int, device: torch.device) -> 
     return PagedPlan(
         torch.from_numpy(pages).to(device),
         torch.tensor(positions, dtype=torch.int32, device=device),
-        torch.from_numpy(tile_rows).to(device),
-        row,
+        torch.tensor(tile_rows, device=device),
         len(tables),
         splits,
     )
@@ -161,7 +157,7 @@ def attend_paged(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, 
     # At least 16 rows: the smallest operand of a tensor-core product.
     tile_height = max(16, triton.next_power_of_2(QUERY_TILE * group))
     scattered = q.new_zeros(plan.tiles * QUERY_TILE, heads, width)
-    scattered.index_copy_(0, plan.tile_rows[: plan.filled], q[: plan.filled])
+    scattered.index_copy_(0, plan.tile_rows, q)
     places = plan.tiles * kv_heads * plan.splits * tile_height
     sums = torch.empty(places, width, dtype=torch.float32, device=q.device)
     best, mass = (torch.empty(places, dtype=torch.float32, device=q.device) for _ in range(2))

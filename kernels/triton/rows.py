@@ -19,9 +19,8 @@ def _rms_norm(x_ptr, weight_ptr, out_ptr, width, eps, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + row * width + columns, mask=inside, other=0.0).to(tl.float32)
     scale = 1.0 / tl.sqrt(tl.sum(x * x, axis=0) / width + eps)
     weight = tl.load(weight_ptr + columns, mask=inside, other=0.0)
-    normal = (x * scale).to(out_ptr.dtype.element_ty)
-    product = (normal.to(tl.float32) * weight.to(tl.float32)).to(out_ptr.dtype.element_ty)
-    tl.store(out_ptr + row * width + columns, product, mask=inside)
+    product = x * scale * weight.to(tl.float32)
+    tl.store(out_ptr + row * width + columns, product.to(out_ptr.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -69,7 +68,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 def silu_gate(gate_up: torch.Tensor) -> torch.Tensor:
-    """As :func:`kernels.silu_gate.silu_gate`, for any number of rows."""
+    """As :func:`kernels.silu_gate.silu_gate`, for CUDA."""
     gate_up = gate_up.contiguous()
     rows, width = gate_up.shape[0], gate_up.shape[1] // 2
     out = gate_up.new_empty(rows, width)

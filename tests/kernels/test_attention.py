@@ -61,7 +61,7 @@ def test_the_shape_of_a_rows_call_follows_from_its_position() -> None:
     decode = Segment(pages=range(50, 90), start=599, count=1)
 
     plans = [
-        plan_attention(segments, 640, 16, 3, torch.float32, torch.device("cpu"))
+        plan_attention(segments, 16, 3, torch.float32, torch.device("cpu"))
         for segments in ([long], [decode], [decode, long])
     ]
 
@@ -70,10 +70,3 @@ def test_the_shape_of_a_rows_call_follows_from_its_position() -> None:
             assert call.extent % KV_TILE == 0
             assert call.mask.shape[2:] == (QUERY_TILE * 3, call.extent)
     assert plans[1].calls[0].extent == max(call.extent for call in plans[0].calls) == 640
-
-
-def test_padding_rows_write_into_no_tile() -> None:
-    plan = plan_attention([Segment([3], 0, 5)], 16, 16, 3, torch.float32, torch.device("cpu"))
-
-    assert plan.filled == 5
-    assert plan.tile_rows.tolist() == [0, 1, 2, 3, 4] + [0] * 11

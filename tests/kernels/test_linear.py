@@ -6,15 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from kernels.errors import UnsupportedShapeError
 from kernels.linear import TiledLinear
 from kernels.prepack import BlockedWeight, PlainWeight, backend
-from kernels.tiles import padded_rows, row_tile
-
-
-def multiply(layer: TiledLinear, x: torch.Tensor) -> torch.Tensor:
-    rows = len(x)
-    return layer(F.pad(x, (0, 0, 0, padded_rows(rows, layer.tile) - rows)))[:rows]
+from kernels.tiles import row_tile
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=["bf16", "fp32"])
@@ -24,12 +18,12 @@ def test_a_row_has_the_same_bits_in_every_batch(dtype, private, monkeypatch) -> 
     torch.manual_seed(0)
     layer = TiledLinear(torch.randn(96, 4096).to(dtype), torch.randn(96).to(dtype))
     x = torch.randn(65, 4096).to(dtype)
-    everything = multiply(layer, x)
+    everything = layer(x)
 
     for rows in (1, 2, 3, 4, 8, 9, 16, 17, 33, 64):
-        assert torch.equal(multiply(layer, x[:rows]), everything[:rows]), f"{rows} rows differ from 65"
+        assert torch.equal(layer(x[:rows]), everything[:rows]), f"{rows} rows differ from 65"
     for shift in (1, 5, 31):
-        assert torch.equal(multiply(layer, x.roll(shift, 0)), everything.roll(shift, 0)), f"moved by {shift} rows"
+        assert torch.equal(layer(x.roll(shift, 0)), everything.roll(shift, 0)), f"moved by {shift} rows"
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.02), (torch.float32, 1e-5)])
@@ -52,11 +46,8 @@ def test_stock_linear_does_not_pass_the_same_check() -> None:
     assert any(not torch.equal(F.linear(x[:rows], weight), everything[:rows]) for rows in (1, 2, 3, 4, 8))
 
 
-def test_rows_that_do_not_fill_a_tile_are_refused() -> None:
-    layer = TiledLinear(torch.randn(8, 64))
-
-    with pytest.raises(UnsupportedShapeError, match="pad them first"):
-        layer(torch.randn(layer.tile + 1, 64))
+def test_no_rows_give_no_rows() -> None:
+    assert TiledLinear(torch.randn(8, 64))(torch.empty(0, 64)).shape == (0, 8)
 
 
 def test_the_private_operations_are_used_only_where_they_exist(monkeypatch) -> None:
@@ -72,6 +63,3 @@ def test_the_private_operations_are_used_only_where_they_exist(monkeypatch) -> N
 def test_the_tile_does_not_depend_on_anything_but_dtype_and_machine() -> None:
     assert row_tile(torch.float32) == 16
     assert row_tile(torch.bfloat16) in (16, 32)
-    assert padded_rows(1, 16) == 16
-    assert padded_rows(16, 16) == 16
-    assert padded_rows(17, 16) == 32

@@ -13,7 +13,7 @@ from kernels.rms_norm import rms_norm
 from kernels.rotary import rotary_tables, rotate
 from kernels.silu_gate import silu_gate
 from kernels.softmax import log_softmax, softmax
-from kernels.tiles import check_width, row_tile
+from kernels.tiles import check_width
 
 DTYPES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=["bf16", "fp32"])
 
@@ -29,8 +29,7 @@ def test_rms_norm_matches_its_formula_in_double_precision(dtype) -> None:
 
 @DTYPES
 def test_silu_gate_matches_torch_and_does_not_see_its_neighbours(dtype) -> None:
-    tile = row_tile(dtype)
-    x = torch.randn(3 * tile, 2 * 1536).to(dtype)
+    x = torch.randn(70, 2 * 1536).to(dtype)
 
     gated = silu_gate(x)
 
@@ -38,7 +37,7 @@ def test_silu_gate_matches_torch_and_does_not_see_its_neighbours(dtype) -> None:
     assert torch.allclose(gated.double(), F.silu(gate) * up, atol=0.1 if dtype == torch.bfloat16 else 1e-5)
     order = torch.randperm(len(x))
     assert torch.equal(silu_gate(x[order]), gated[order])
-    assert torch.equal(silu_gate(x[:tile].contiguous()), gated[:tile])
+    assert torch.equal(silu_gate(x[:9].contiguous()), gated[:9])
 
 
 def test_rotation_keeps_lengths_and_turns_by_the_position() -> None:
@@ -70,6 +69,6 @@ def test_softmax_of_no_rows_is_no_rows() -> None:
 
 
 def test_a_width_that_leaves_a_partial_vector_is_refused_by_name() -> None:
-    check_width("the feed-forward layer", 1536, 16)
+    check_width("the feed-forward layer", 1536)
     with pytest.raises(UnsupportedShapeError, match="the feed-forward layer is 333 wide"):
-        check_width("the feed-forward layer", 333, 16)
+        check_width("the feed-forward layer", 333)

@@ -42,7 +42,7 @@ class RecordingEngine(Engine):
 
     def _postprocess(self, chunks: Items[Chunk], owners: Items[tuple[Chunk, int]], logits: torch.Tensor) -> None:
         for row, (chunk, position) in enumerate(owners):
-            self.rows[chunk.sequence.number][position] = logits[row].clone()
+            self.rows[chunk.sequence.number][position] = logits[row]
         super()._postprocess(chunks, owners, logits)
 
 

@@ -40,7 +40,7 @@ class Size:
 
 
 FULL = Size(12, 90, 12, (1, 2, 3, 4, 8, 9, 16, 17, 33, 64), (1, 3, 5, 16, 17, 64, 100), STEP_ROWS)
-QUICK = Size(3, 24, 3, (2,), (5,), (9,))
+QUICK = Size(3, 24, 3, (2,), (11,), (9,))
 
 
 def verify_model(checkpoint: Checkpoint, decoder: Decoder, dtype: str, *, quick: bool, report: Report) -> None:
@@ -139,9 +139,9 @@ def _compare_rows(
     check: Check, engine: RecordingEngine, sequences: Items[Sequence], alone: Items[torch.Tensor]
 ) -> None:
     for index, sequence in enumerate(sequences):
-        rows = engine.rows[sequence.number]
-        places = sorted(rows)
-        check.compare(torch.stack([rows[place] for place in places]), alone[index % len(alone)][places])
+        expected = alone[index % len(alone)]
+        for place, row in engine.rows[sequence.number].items():
+            check.compare(row[None], expected[place : place + 1])
 
 
 def _prompts(vocabulary: int, size: Size) -> list[list[int]]:

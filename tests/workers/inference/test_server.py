@@ -82,7 +82,7 @@ def test_answers_do_not_depend_on_company(client) -> None:
         answer = ask(
             client,
             messages=[{"role": "user", "content": prompt}],
-            max_tokens=20,
+            max_tokens=8,
             temperature=0,
             logprobs=True,
             top_logprobs=3,
@@ -172,7 +172,7 @@ def test_scoring_an_answer_gives_the_bits_that_decoding_gave(client) -> None:
 def test_a_seed_holds_and_another_seed_differs(client) -> None:
     def drawn(seed: int) -> str:
         question = [{"role": "user", "content": "Invent a word."}]
-        return ask(client, messages=question, max_tokens=16, temperature=1.2, seed=seed).choices[0].message.content
+        return ask(client, messages=question, max_tokens=6, temperature=1.2, seed=seed).choices[0].message.content
 
     first = drawn(7)
     with ThreadPoolExecutor(3) as pool:

@@ -13,7 +13,7 @@ class BlockManager:
     """Pages with reference counts; full pages are remembered by the hash of all tokens up to their end.
 
     A page that nobody owns keeps its content until it is needed, oldest first, so a prefix outlives its request.
-    Page 0 is never handed out: padding rows write there.
+    Page 0 is never handed out: it fills up page tables.
     """
 
     def __init__(self, pages: int, page_size: int, prefix_caching: bool = True) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from kernels.attention_plan import Segment
-from kernels.tiles import padded_rows
 from workers.inference.engine.scheduler import Chunk
 from workers.inference.models.decoder import Batch, Decoder, PagedCache
 
@@ -20,7 +19,6 @@ class Runner:
         self.decoder = decoder
         self.page_size = page_size
         self.cache = PagedCache(decoder.config, pages, page_size, decoder.dtype, decoder.device)
-        self._multiple = decoder.ops.row_multiple(decoder.dtype)
 
     def run(self, chunks: Items[Chunk], wanted: Items[int]) -> torch.Tensor:
         """Compute a step.
@@ -31,13 +29,12 @@ class Runner:
         Returns:
             float32 [len(wanted), vocabulary].
         """
-        return self.decoder.forward(self.prepare(chunks, wanted), self.cache)[: len(wanted)]
+        return self.decoder.forward(self.prepare(chunks, wanted), self.cache)
 
     def prepare(self, chunks: Items[Chunk], wanted: Items[int]) -> Batch:
-        """The step's tensors, padded to whole tiles."""
+        """The step's tensors."""
         device = self.decoder.device
-        tokens = sum(chunk.count for chunk in chunks)
-        rows = padded_rows(tokens, self._multiple)
+        rows = sum(chunk.count for chunk in chunks)
         ids, positions, slots = (np.zeros(rows, dtype=np.int64) for _ in range(3))
         row = 0
         for chunk in chunks:
@@ -48,12 +45,11 @@ class Runner:
             pages = np.asarray(chunk.sequence.pages)
             slots[part] = pages[place // self.page_size] * self.page_size + place % self.page_size
             row += chunk.count
-        logit_rows = np.zeros(padded_rows(max(len(wanted), 1), self._multiple), dtype=np.int64)
-        logit_rows[: len(wanted)] = wanted
+        logit_rows = np.asarray(wanted, dtype=np.int64)
         config = self.decoder.config
         segments = [Segment(chunk.sequence.pages, chunk.start, chunk.count) for chunk in chunks]
         plan = self.decoder.ops.plan(
-            segments, rows, self.page_size, config.heads // config.kv_heads, self.decoder.dtype, device
+            segments, self.page_size, config.heads // config.kv_heads, self.decoder.dtype, device
         )
         id_row, position_row, slot_row, wanted_row = (
             torch.from_numpy(part).to(device) for part in (ids, positions, slots, logit_rows)

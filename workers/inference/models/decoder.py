@@ -20,7 +20,7 @@ from workers.inference.operators.operators import Linear, Operators
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One step's rows, flat: every scheduled token of every sequence, then padding.
+    """One step's rows, flat: every scheduled token of every sequence.
 
     ``slots`` is where a row's key and value go; ``logit_rows`` are the rows whose next-token logits are wanted.
     """
@@ -33,7 +33,7 @@ class Batch:
 
 
 class PagedCache:
-    """Keys and values of all sequences, in pages that any sequence may own. Page 0 belongs to padding rows."""
+    """Keys and values of all sequences, in pages that any sequence may own. Page 0 only fills up page tables."""
 
     def __init__(
         self, config: ModelConfig, pages: int, page_size: int, dtype: torch.dtype, device: torch.device
@@ -44,15 +44,29 @@ class PagedCache:
         self.values = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(config.layers)]
 
 
+class Weights:
+    """A checkpoint's tensors, converted one at a time as they are asked for."""
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor], dtype: torch.dtype, device: torch.device) -> None:
+        self._tensors, self._dtype, self._device = tensors, dtype, device
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tensors
+
+    def take(self, name: str) -> torch.Tensor:
+        """The tensor in the decoder's dtype, on its device."""
+        try:
+            return self._tensors[name].to(self._device, self._dtype)
+        except KeyError:
+            raise UnsupportedModelError(f"The checkpoint lacks {name}.") from None
+
+
 class Layer:
     """One block: attention and gated feed-forward, each on a normalised residual."""
 
-    def __init__(self, config: ModelConfig, weights: Mapping[str, torch.Tensor], prefix: str, ops: Operators) -> None:
+    def __init__(self, config: ModelConfig, weights: Weights, prefix: str, ops: Operators) -> None:
         def take(name: str) -> torch.Tensor:
-            try:
-                return weights[f"{prefix}.{name}"]
-            except KeyError:
-                raise UnsupportedModelError(f"The checkpoint lacks {prefix}.{name}.") from None
+            return weights.take(f"{prefix}.{name}")
 
         def joined(names: list[str]) -> Linear:
             bias = [take(f"{name}.bias") for name in names] if f"{prefix}.{names[0]}.bias" in weights else None
@@ -117,12 +131,12 @@ class Decoder:
         device = device or torch.device("cpu")
         self.config, self.ops, self.dtype, self.device = config, ops, dtype, device
         if ops.mode == "invariant":
-            _check_widths(config, ops.row_multiple(dtype))
-        cast = {name: tensor.to(device, dtype) for name, tensor in weights.items()}
-        self.embedding = cast["model.embed_tokens.weight"]
-        self.layers = [Layer(config, cast, f"model.layers.{index}", ops) for index in range(layers or config.layers)]
-        self.final_norm = cast["model.norm.weight"]
-        self.head = ops.linear(self.embedding if config.tied_embeddings else cast["lm_head.weight"], None)
+            _check_widths(config)
+        held = Weights(weights, dtype, device)
+        self.embedding = held.take("model.embed_tokens.weight")
+        self.layers = [Layer(config, held, f"model.layers.{index}", ops) for index in range(layers or config.layers)]
+        self.final_norm = held.take("model.norm.weight")
+        self.head = ops.linear(self.embedding if config.tied_embeddings else held.take("lm_head.weight"), None)
         cos, sin = rotary_tables(config.inverse_frequencies, config.context, dtype)
         self.cos, self.sin = cos.to(device), sin.to(device)
 
@@ -141,9 +155,9 @@ class Decoder:
         return self.head(wanted).float()
 
 
-def _check_widths(config: ModelConfig, tile: int) -> None:
-    check_width("the feed-forward layer", config.feed_forward, tile)
-    check_width("the model", config.width, tile)
+def _check_widths(config: ModelConfig) -> None:
+    check_width("the feed-forward layer", config.feed_forward)
+    check_width("the model", config.width)
     if max(config.width, config.head_width) > MAX_WIDTH:
         raise UnsupportedModelError(
             f"Rows of {config.width} are summed by several threads; at most {MAX_WIDTH} are allowed."

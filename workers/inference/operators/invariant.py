@@ -13,7 +13,6 @@ from kernels.rms_norm import rms_norm
 from kernels.rotary import rotate
 from kernels.silu_gate import silu_gate
 from kernels.softmax import log_softmax
-from kernels.tiles import row_tile
 from workers.inference.operators.operators import Linear
 
 
@@ -21,9 +20,6 @@ class InvariantOperators:
     """A row's bits follow from the row alone."""
 
     mode = "invariant"
-
-    def row_multiple(self, dtype: torch.dtype) -> int:
-        return row_tile(dtype)
 
     def linear(self, weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
         return TiledLinear(weight, bias)
@@ -40,13 +36,12 @@ class InvariantOperators:
     def plan(
         self,
         segments: Sequence[Segment],
-        rows: int,
         page_size: int,
         group: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> AnyPlan:
-        return plan_attention(segments, rows, page_size, group, dtype, device)
+        return plan_attention(segments, page_size, group, dtype, device)
 
     def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AnyPlan) -> torch.Tensor:
         return attend(q, k_pages, v_pages, plan)

@@ -21,10 +21,6 @@ class Operators(Protocol):
 
     mode: str
 
-    def row_multiple(self, dtype: torch.dtype) -> int:
-        """Batches are padded to a multiple of this many rows."""
-        ...
-
     def linear(self, weight: torch.Tensor, bias: torch.Tensor | None) -> Linear: ...
 
     def rms_norm(self, x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor: ...
@@ -36,7 +32,6 @@ class Operators(Protocol):
     def plan(
         self,
         segments: Sequence[Segment],
-        rows: int,
         page_size: int,
         group: int,
         dtype: torch.dtype,

@@ -49,9 +49,6 @@ class StockOperators:
 
     mode = "fast"
 
-    def row_multiple(self, dtype: torch.dtype) -> int:
-        return 1
-
     def linear(self, weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
         return partial(F.linear, weight=weight, bias=bias)
 
@@ -71,7 +68,6 @@ class StockOperators:
     def plan(
         self,
         segments: Sequence[Segment],
-        rows: int,
         page_size: int,
         group: int,
         dtype: torch.dtype,

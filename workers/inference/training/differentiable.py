@@ -57,9 +57,6 @@ class DifferentiableOperators:
         self.inner = inner
         self.mode = inner.mode
 
-    def row_multiple(self, dtype: torch.dtype) -> int:
-        return self.inner.row_multiple(dtype)
-
     def linear(self, weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
         served = self.inner.linear(weight.detach(), None if bias is None else bias.detach())
         if bias is None:
@@ -91,13 +88,12 @@ class DifferentiableOperators:
     def plan(
         self,
         segments: Sequence[Segment],
-        rows: int,
         page_size: int,
         group: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> TracedPlan:
-        return TracedPlan(self.inner.plan(segments, rows, page_size, group, dtype, device), tuple(segments))
+        return TracedPlan(self.inner.plan(segments, page_size, group, dtype, device), tuple(segments))
 
     def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: TracedPlan) -> torch.Tensor:
         def kernel(q_: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:

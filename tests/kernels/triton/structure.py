@@ -80,8 +80,8 @@ def test_row_operations_do_not_see_the_number_of_rows() -> None:
 
 
 def run_on_the_kernel(monkeypatch, tokens, chunk: int, scatter: bool = False) -> list[torch.Tensor]:
-    def plan(segments, count, page_size, group, dtype, device):
-        return attention.plan_paged(segments, count, device)
+    def plan(segments, page_size, group, dtype, device):
+        return attention.plan_paged(segments, device)
 
     monkeypatch.setattr(attention_check, "plan_attention", plan)
     monkeypatch.setattr(attention_check, "attend", attention.attend_paged)
@@ -116,8 +116,8 @@ def test_attention_does_not_see_chunks_neighbours_or_pages(monkeypatch) -> None:
 
 def test_the_longest_sequence_chooses_the_grid_and_nothing_else() -> None:
     short = Segment(pages=[1, 2], start=20, count=1)
-    plan = attention.plan_paged([short, Segment(list(range(3, 80)), 0, 1000)], 1024, torch.device("cpu"))
+    plan = attention.plan_paged([short, Segment(list(range(3, 80)), 0, 1000)], torch.device("cpu"))
 
     assert plan.positions[0] == 20 // QUERY_TILE * QUERY_TILE
     assert plan.splits == 4
-    assert plan.filled == 1001
+    assert len(plan.tile_rows) == 1001

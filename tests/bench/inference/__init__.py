@@ -1,0 +1,1 @@
+"""The price ledger of the in-house worker: who is measured, how, and the report."""
