@@ -130,8 +130,11 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         address = self.fields["address"]
         mail = kind == Channel.Kind.EMAIL
         address.label = {"email": "E-mail address", "slack": "Slack webhook address"}.get(kind, "Web address")
+        address.required = not self.instance.pk
         if kind != Channel.Kind.WEBHOOK:
             del self.fields["signing_secret"]
+        else:
+            self.fields["signing_secret"].required = not self.instance.pk
         if self.instance.pk:
             self.initial |= {"providers": ", ".join(self.instance.providers), "tags": ", ".join(self.instance.tags)}
             self.initial["address"] = self.instance.address_hint if mail else ""

@@ -68,16 +68,22 @@ def card(incident: Incident, findings: Sequence[Finding]) -> Card:
         incident,
         mark_of(incident),
         " ".join(sentence(f.kind, f.began_at, f.facts) for f in told),
-        sureness(leading.chance) if leading is not None else "",
+        sureness(min((f.chance for f in told if f.chance is not None), default=None)),
         tuple(void.values()),
         incident.simulated,
         tuple(findings),
     )
 
 
+def _most_pressing(incident: Incident) -> tuple[bool, int, float]:
+    """What nobody looks after first, then the gravest, then the newest."""
+    looked_after = incident.state != Incident.State.OPEN
+    return looked_after, -Severity(incident.severity).rank, -incident.opened_at.timestamp()
+
+
 def cards(incidents: Iterable[Incident]) -> list[Card]:
-    """Cards of several incidents in one query, the gravest and newest first."""
-    chosen = sorted(incidents, key=lambda each: (-Severity(each.severity).rank, -each.opened_at.timestamp()))
+    """Cards of several incidents in one query, the most pressing first."""
+    chosen = sorted(incidents, key=_most_pressing)
     findings: dict[int, list[Finding]] = {each.pk: [] for each in chosen}
     rows = Finding.objects.filter(incident__in=findings).select_related("baseline").order_by("found_at", "pk")
     for row in rows:

@@ -22,13 +22,13 @@ RECENT = 12
 class Answers:
     """The watched share of answers that differ from the reference.
 
-    `normalised`: that share in the datum once white space is evened out. `recent`: the last runs as (differing,
-    differing after evening out, answers), by which formatting is told from content once an alarm is up.
+    `normalised`: that share in the datum once white space is evened out. `recent`: the last runs as (unix time,
+    differing, differing after evening out, answers), by which formatting is told from content once an alarm is up.
     """
 
     raw: Tracker
     normalised: float
-    recent: tuple[tuple[float, float, float], ...] = ()
+    recent: tuple[tuple[float, float, float, float], ...] = ()
 
     def to_numbers(self) -> dict[str, Any]:
         return {
@@ -39,11 +39,11 @@ class Answers:
 
     @classmethod
     def from_numbers(cls, numbers: Mapping[str, Any]) -> Answers:
-        recent = tuple((float(a), float(b), float(c)) for a, b, c in numbers["recent"])
+        recent = tuple((float(at), float(a), float(b), float(c)) for at, a, b, c in numbers["recent"])
         return cls(Tracker.from_numbers(numbers["raw"]), float(numbers["normalised"]), recent)
 
     def look(self, at: datetime, run: Departure, tie: float) -> Answers:
-        recent = (*self.recent, (run.differing, run.differing_normalised, run.answers))[-RECENT:]
+        recent = (*self.recent, (at.timestamp(), run.differing, run.differing_normalised, run.answers))[-RECENT:]
         return replace(self, raw=self.raw.look(Run(at, run.differing, run.answers), tie), recent=recent)
 
     def moved(self, threshold: float) -> Found | None:
@@ -60,11 +60,12 @@ class Answers:
         )
 
     def _recent_rise(self) -> tuple[float, float, float]:
-        """How far the latest runs are above the datum, raw and evened out, and their share of differing answers."""
-        latest = self.recent[-max(1, min(3, self.raw.looks)) :]
-        answers = sum(n for _, _, n in latest) or 1.0
-        raw = sum(k for k, _, _ in latest) / answers
-        normalised = sum(k for _, k, _ in latest) / answers
+        """How far the runs since the change are above the datum, raw and evened out, and their share departing."""
+        since = self.raw.changed_since.timestamp()
+        latest = [run for run in self.recent if run[0] >= since] or self.recent[-1:]
+        answers = sum(n for _, _, _, n in latest) or 1.0
+        raw = sum(k for _, k, _, _ in latest) / answers
+        normalised = sum(k for _, _, k, _ in latest) / answers
         return raw - self.raw.rate, normalised - self.normalised, raw
 
 

@@ -102,6 +102,8 @@ def judge(state: State, run: Evidence, limits: Limits) -> Judgement:
 
     moved = state.answers.moved(limits.answers) if state.answers else None
     if moved and (named := identity_rules.changed(state.identities, run.at, sure=True)) and named.kind.voids:
+        surest = min(chance for chance in (named.chance, moved.chance) if chance is not None)
+        named = replace(named, chance=surest)
         state = replace(state, identities=identity_rules.renewed(state.identities))
         return _changed(state, (*found, named))
     shifted = mix_moved(state.mix, state.mix_main, limits.mix) if state.mix else None
