@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from drift import environment
+from drift.login_settings import *  # noqa: F403  how people sign in has a file of its own
 
 BASE_DIR = environment.ROOT
 DEBUG = False
@@ -33,6 +34,12 @@ INSTALLED_APPS = [
     "drift",
     "workers",
     "dashboard",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -47,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "dashboard.timezones.TimeZoneMiddleware",
     "dashboard.acting.RequestMiddleware",
     "dashboard.api.idempotency.ApiMiddleware",
@@ -87,6 +95,8 @@ def database_from_url(url: str) -> dict[str, Any]:
 
 
 DATABASES = {"default": database_from_url(environment.text("DATABASE_URL"))}
+# Counts of failed log-ins: shared by all web processes, and gone with nothing else when emptied.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "drift_cache"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "drift.User"
@@ -129,6 +139,7 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     }
 }
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
@@ -156,12 +167,17 @@ EMAIL_USE_SSL = environment.switch("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", "Tidegauge <tidegauge@localhost>")
 
+# Lets a Prometheus read the metrics of every team; without it each team's own tokens do for that team.
+METRICS_TOKEN = environment.text("METRICS_TOKEN", "")
+
 REDIS_URL = environment.text("REDIS_URL")
 TICK_SECONDS = environment.number("TICK_SECONDS", 5)
 # A worker renews its claim on a run well within this; a dead worker's run is taken over after it.
 RUN_LEASE_SECONDS = environment.number("RUN_LEASE_SECONDS", 90)
 # An id handed to the broker that no worker took within this goes out again.
 REPUBLISH_SECONDS = environment.number("REPUBLISH_SECONDS", 60)
+# A message whose notifier is gone is taken over after this; beyond the deadline of any transport.
+DELIVERY_LEASE_SECONDS = environment.number("DELIVERY_LEASE_SECONDS", 90)
 
 LOGGING = {
     "version": 1,

@@ -73,7 +73,7 @@ def visit(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if sign_in:
             page.goto(f"{site.url}/login")
-            page.fill("#id_username", "ada")
+            page.fill("#id_login", "ada")
             page.fill("#id_password", PASSWORD)
             page.click("main button")
         page.goto(site.url + path)

@@ -22,25 +22,26 @@ def main(out: Path, only: list[str]) -> None:
 
     django.setup()
     from django.core.management import call_command
+    from django.db import connection
     from django.test.utils import override_settings
 
     plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     with override_settings(STORAGES=plain, WHITENOISE_USE_FINDERS=True, WHITENOISE_AUTOREFRESH=True):
+        with connection.cursor() as cursor:
+            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         call_command("migrate", verbosity=0)
         pages = scene()
         with_server(lambda url: shoot(url, {k: v for k, v in pages.items() if not only or k in only}, out))
 
 
 def scene() -> dict[str, str]:
-    """Builds the scene anew; returns the pages by name."""
-    from django.core.management import call_command
+    """Builds the scene; returns the pages by name."""
     from django.urls import reverse
     from django.utils import timezone
 
     from drift.models import Canary, Membership, Sample, Team, User
     from tests.browser import scenery
 
-    call_command("flush", interactive=False, verbosity=0)
     team = Team.objects.create(name="Eval team")
     user = User.objects.create_user("ada", "ada@example.org", "low tide at noon")
     Membership.objects.create(team=team, user=user, role="owner")
@@ -122,7 +123,7 @@ def shoot(url: str, pages: dict[str, str], out: Path) -> None:
                         page.on("console", lambda m, n=name: m.type in ("error", "warning") and print(f"{n}: {m.text}"))
                         if who:
                             page.goto(f"{url}/login")
-                            page.fill("#id_username", who)
+                            page.fill("#id_login", who)
                             page.fill("#id_password", "low tide at noon")
                             page.click("main button")
                         sessions[who] = page

@@ -55,7 +55,8 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
         "token": token.public_id,
         "invitation": invitation.public_id,
         "link": link.public_id,
-        "member": uuid4(),
+        "member": owner.username,
+        "session": uuid4(),
         "team": team.public_id,
         "signature": "x",
     }

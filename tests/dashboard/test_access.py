@@ -1,4 +1,7 @@
-"""Who gets in: nobody without a login, nobody into another team, no viewer into a change."""
+"""Who gets in: nobody without a login, nobody into another team, no viewer into a change.
+
+`test_every_route` walks whatever route there is; here the pages are also looked into.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,12 @@ from django.urls import URLPattern, reverse
 from dashboard.urls import urlpatterns
 from drift.models import Canary, Endpoint, Monitor, Sample, Series, User
 
+OURS = (
+    "overview", "monitors-pause", "endpoint-add", "endpoint", "endpoint-edit", "endpoint-check", "endpoint-archive",
+    "endpoint-restore", "monitor-add", "chart", "canary", "canary-pair", "monitor-edit", "monitor-pause", "monitor-resume",
+    "monitor-run", "sample", "sample-raw", "suites", "suite", "compare", "compare-chart", "inhouse", "inhouse-chart",
+    "about", "login", "logout", "password", "healthz", "readyz",
+)  # fmt: skip
 OPEN = {"login", "healthz", "readyz"}
 OF_NOBODY = {
     "overview",
@@ -25,7 +34,7 @@ OF_NOBODY = {
 
 @pytest.fixture
 def addresses(monitor: Monitor, measured: Series, canary: Canary, sample: Sample) -> dict[str, str]:
-    """One address of every page there is."""
+    """One address of each of these pages."""
     endpoint = monitor.endpoint.public_id
     keys = {
         "endpoint": endpoint,
@@ -36,12 +45,8 @@ def addresses(monitor: Monitor, measured: Series, canary: Canary, sample: Sample
         "chart": "divergence",
         "form": "json",
     }
-    found = {}
-    for pattern in urlpatterns:
-        if not isinstance(pattern, URLPattern):  # the API has tests of its own
-            continue
-        wanted = pattern.pattern.converters
-        found[str(pattern.name)] = reverse(str(pattern.name), kwargs={name: keys[name] for name in wanted})
+    converters = {p.name: p.pattern.converters for p in urlpatterns if isinstance(p, URLPattern)}
+    found = {name: reverse(name, kwargs={key: keys[key] for key in converters[name]}) for name in OURS}
     found["chart"] += f"?series={measured.public_id}"
     found["inhouse-chart"] = reverse("inhouse-chart", args=["batches", "json"])
     return found
@@ -135,11 +140,11 @@ def test_changes_need_a_token(alice: User, monitor: Monitor) -> None:
 
 def test_signing_in_leads_to_the_page_asked_for(alice: User) -> None:
     client = Client()
-    form = {"username": "alice", "password": "low tide at noon", "next": "/suites/"}
+    form = {"login": "alice", "password": "low tide at noon", "next": "/suites/"}
     assert client.post("/login", form)["Location"] == "/suites/"
 
 
 def test_a_wrong_password_says_so(alice: User) -> None:
-    answer = Client().post("/login", {"username": "alice", "password": "high tide"})
+    answer = Client().post("/login", {"login": "alice", "password": "high tide"})
     assert answer.status_code == 200
     assert "correct username and password" in answer.content.decode()

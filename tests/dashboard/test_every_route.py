@@ -32,7 +32,7 @@ OPEN_TO_ALL = {
     "status-page": "its address is a secret",
     "invitation": "its address is signed",
 }
-OF_ONE_PERSON = {"logout", "password", "login", "team-switch", "team-leave", "session-end", "language", "time-zone"}
+OF_ONE_PERSON = {"logout", "password", "login", "team-switch", "team-leave", "session-end", "language", "you", "team-new"}
 NOT_OURS = ("account_", "mfa_", "socialaccount_", "openid_connect_", "usersessions_")
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
