@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.db.models import Q
 
 from drift.answers import COMPARABLE
 from drift.branching import Branch, DistinctAnswer, Token, tree
@@ -98,7 +99,7 @@ class Beside:
 
 _FIELDS = (
     "public_id", "scheduled_for", "repeat", "outcome", "cold", "latency_ms", "finish", "output_id", "margins",
-    "batch_sizes",
+    "batch_sizes", "has_tokens",
 )  # fmt: skip
 
 
@@ -106,6 +107,7 @@ def latest(series: Series, canary: Canary, amount: int) -> Answers:
     """The last `amount` answers, comparable or not, in two queries."""
     rows = list(
         Sample.objects.filter(series=series, canary=canary)
+        .annotate(has_tokens=Q(logprobs__isnull=False))
         .order_by("-scheduled_for", "repeat")
         .values(*_FIELDS)[:amount]
     )
@@ -119,7 +121,9 @@ def latest(series: Series, canary: Canary, amount: int) -> Answers:
     samples = {row["public_id"]: _one(row, letters.get(row["output_id"], "")) for row in rows}
 
     readings = {pk: tokens_of(outputs[pk]) for pk in ranked}
-    tokens_known = bool(readings) and all(known for _, known in readings.values())
+    # an output is shared by all who gave it: its tokens are ours only where our own answers came with tokens
+    own = all(row["has_tokens"] for rows in by_output.values() for row in rows)
+    tokens_known = bool(readings) and own and all(known for _, known in readings.values())
     tokens: dict[int, tuple[Token, ...]] = {
         pk: tuple(readings[pk][0]) if tokens_known else tuple(split_text(outputs[pk].text)) for pk in ranked
     }

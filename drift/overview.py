@@ -318,9 +318,9 @@ def verdict(rows: Sequence[Row], told: Sequence[Card], now: datetime) -> Verdict
 
 
 def _day_or_hour(since: datetime, now: datetime) -> str:
-    """'14:05' today, 'Tuesday' within six days, '3 Nov' before."""
+    """'14:05' of the last hours, 'Tuesday' within six days, '3 Nov' before."""
     there, here = timezone.localtime(since), timezone.localtime(now)
-    if there.date() == here.date():
+    if now - since < timedelta(hours=18):
         return f"{there:%H:%M}"
     return f"{there:%A}" if (here.date() - there.date()).days <= 6 else f"{there.day} {there:%b}"
 

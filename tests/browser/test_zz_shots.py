@@ -6,7 +6,7 @@ from tests.dashboard.evals.conftest import upload as small
 from django.urls import reverse
 from tests.reference.published import published
 from drift.models import EvalUpload, EvalRun
-OUT=Path('/tmp/shots'); OUT.mkdir(exist_ok=True)
+OUT=Path('/tmp/evshots'); OUT.mkdir(exist_ok=True)
 
 @pytest.mark.django_db(transaction=True)
 def test_shots(page, live_server, run, team, version, endpoint):

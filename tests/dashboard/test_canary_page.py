@@ -132,3 +132,15 @@ def test_the_bytes_are_one_click_away(as_alice: Client, sample: Sample, address:
     assert raw.content == b"{}"
     assert raw["Content-Disposition"].startswith("attachment")
     assert raw["Content-Type"] == "application/octet-stream"
+
+
+def test_tokens_that_another_endpoint_told_us_are_not_taken_for_ours(
+    as_alice: Client, measured: Series, monitor: Monitor, record_answers: Callable[..., Run], canary: Canary
+) -> None:
+    """An output is stored once for all who gave it; `measured` gave it with tokens."""
+    other = Endpoint.objects.create(team=monitor.endpoint.team, name="mute", base_url="http://x/v1", model="m")
+    more = Monitor.objects.create(endpoint=other, suite=monitor.suite, next_due_at=timezone.now())
+    texts = ("the tide is out", "the tide was in")
+    record_answers(more, [[read_text(text, tokens=False) for text in texts], ["x"]], at=timezone.now())
+    page = as_alice.get(reverse("canary", args=[other.public_id, canary.public_id])).content.decode()
+    assert "2 approximate tokens" in page
