@@ -36,8 +36,8 @@ def length(examination: Examination) -> Length | None:
     longest, known = _tokens(quiet)
     if not longest:
         return None
-    caps = sorted({max(1, quiet.max_tokens // part) for part in (16, 8, 4, 2, 1)} | {min(longest, quiet.max_tokens)})
-    kept = [cap for cap in caps if cap <= longest] or [longest]
+    full = min(longest, quiet.max_tokens)
+    kept = sorted({max(1, full // part) for part in (16, 8, 4, 2, 1)})
     cut = [AtCap(cap, found) for cap in kept if (found := _cut(quiet, cap)) is not None]
     short = examination.stage(Kind.SHORT)
     asked = _cut(short, short.max_tokens) if short else None

@@ -17,7 +17,7 @@ from workers.simulate.scenario import Support, Version
 ENDPOINTS = 200
 COVERAGE = 0.93
 QUESTIONS = default_questions()[:8]
-WISH = Wish(repeats=6, concurrencies=(1, 8), max_tokens=16, prefix_words=3, prefix_questions=8)
+WISH = Wish(repeats=8, concurrencies=(1, 8), max_tokens=16, prefix_words=3, prefix_questions=8)
 HEAT = 0.3  # what the simulator's sampling at temperature 1 does to each token
 
 
@@ -97,7 +97,7 @@ def test_what_was_set_lies_within_the_stated_intervals(reports: list[Report]) ->
         for name, fine in recovered(i, found).items():
             held[name].append(fine)
     coverage = {name: sum(fine) / len(fine) for name, fine in held.items()}
-    assert min(coverage.values()) >= COVERAGE, coverage
+    assert min(coverage.values()) >= COVERAGE, sorted(coverage.items(), key=lambda item: item[1])
     assert min(map(len, held.values())) >= ENDPOINTS * 0.9
 
 
