@@ -14,6 +14,7 @@ from dashboard.timezones import zone_in_words
 PLACES = (
     ("overview", "Overview"),
     ("compare", "Compare"),
+    ("checkups", "Check-ups"),
     ("incidents", "Incidents"),
     ("suites", "Suites"),
     ("evals", "Evals"),
