@@ -170,3 +170,4 @@ async def test_a_negotiation_of_a_slow_endpoint_leaves_questions_out_instead_of_
     assert negotiation.problem is None
     assert negotiation.capabilities["seed"].state is State.UNKNOWN
     assert "too slowly" in negotiation.capabilities["seed"].evidence
+    assert negotiation.target.parameters == SCORES, "what was not asked about is tried as wished"

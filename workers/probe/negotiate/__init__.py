@@ -30,6 +30,7 @@ from workers.probe.negotiate.refusals import adjusted, without
 __all__ = ["Capability", "Negotiation", "State", "negotiate"]
 
 MOST_ADJUSTMENTS = 8
+NOT_ASKED = Capability(State.UNKNOWN, "", "not asked: this endpoint answers too slowly")
 
 _NEGOTIATED = (
     *("temperature", "seed", "random_seed", "logprobs", "top_logprobs", "include"),
@@ -81,9 +82,9 @@ async def _agree(talk: Conversation, capabilities: dict[str, Capability]) -> Rep
 async def _features(talk: Conversation, first: Reply) -> dict[str, Capability]:
     found = {"cap": await find_cap(talk)}
     if talk.has_time:
-        found |= await find_temperature_and_seed(talk)
-    if talk.has_time:
         found["logprobs"] = await find_scores(talk)
+    if talk.has_time:
+        found |= await find_temperature_and_seed(talk)
     if talk.has_time:
         found["stream"] = await find_stream(talk)
     if talk.has_time:
@@ -91,7 +92,7 @@ async def _features(talk: Conversation, first: Reply) -> dict[str, Capability]:
     if is_litellm(first[0]):
         found["cache bypass"] = await bypass_cache(talk)
     for name in ("temperature", "seed", "logprobs", "stream", "n"):
-        found.setdefault(name, Capability(State.UNKNOWN, "", "not asked: this endpoint answers too slowly"))
+        found.setdefault(name, NOT_ASKED)
     identity = first[1].identity
     given = identity.fingerprint_state is FingerprintState.VALUE
     shown = identity.fingerprint or identity.fingerprint_state.value
@@ -108,7 +109,10 @@ def _wish(talk: Conversation, target: Target, found: dict[str, Capability]) -> N
     if seed is not None and found["seed"].state is not State.REFUSED:
         talk.target = with_parameters(talk.target, {found["seed"].value or "seed": seed})
     scores = found["logprobs"]
-    if wished.get("logprobs") or wished.get("top_logprobs"):
+    if scores == NOT_ASKED:
+        kept = ("logprobs", "top_logprobs", "include")
+        talk.target = with_parameters(talk.target, {name: wished[name] for name in kept if name in wished})
+    elif wished.get("logprobs") or wished.get("top_logprobs"):
         talk.target = with_parameters(talk.target, _scores(wished.get("top_logprobs"), scores, talk.target.kind))
 
 

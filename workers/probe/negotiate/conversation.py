@@ -18,7 +18,7 @@ from workers.probe.negotiate.refusals import was_refused
 from workers.probe.retry_after import wait_seconds
 
 LONGEST_PATIENCE_S = 10.0
-BUDGET_S = 45.0
+BUDGET_S = 60.0
 """Optional questions are left out once this much time has passed."""
 
 _ANSWERED = COMPARABLE | {

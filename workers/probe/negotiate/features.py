@@ -87,7 +87,7 @@ async def _find_seed(talk: Conversation, name: str, hot: dict[str, float]) -> tu
         return Capability(State.IGNORED, name, said), varies
     more = await talk.texts(VARY, 2, {**hot, name: PROBE_SEED})
     if more is None or not decoded.compared:
-        return Capability(State.UNKNOWN, name, "accepted, but the answers were empty"), varies
+        return Capability(State.UNKNOWN, name, "accepted; whether it has an effect could not be told"), varies
     same, other_answers = {decoded.compared, *more}, set(free) | {decoded.compared}
     if len(other_answers) < 2:
         said = "accepted; answers did not vary with other seeds either"
