@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from kernels.prepack import PackedWeight, pack
+from kernels.row_tiles import equal_sizes, next_call
 from kernels.tiles import row_tile
 
 
@@ -22,12 +23,12 @@ class CudaWeight:
 
 
 class TiledLinear:
-    """``x @ weight.T + bias`` in calls of exactly ``tile`` rows.
+    """``x @ weight.T + bias`` in calls of a few fixed numbers of rows.
 
-    The library below picks its blocking, and with it the order of the sum over K, from the shape of a call. All calls
-    here have one shape, [tile, K] x [K, N], so nothing about the batch can reach that choice: it decides only how many
-    calls are made. Padding M to a multiple of a tile and making *one* call is not enough: with AMX, 16 and 64 rows of
-    bf16 differ in bits.
+    The library below picks its blocking, and with it the order of the sum over K, from the shape of a call. Here a call
+    has one of the sizes that were found to agree with the base size in every bit
+    (:func:`kernels.row_tiles.equal_sizes`), so what the batch decides is only how many calls of which size are made.
+    Padding M to a multiple of a tile and making *one* call is not enough: with AMX, 32 and 64 rows of bf16 differ.
 
     Args:
         weight: [N, K].
@@ -38,20 +39,28 @@ class TiledLinear:
         self.out_features, self.in_features = weight.shape
         self.bias = bias
         self.tile = row_tile(weight.dtype)
-        self._packed: PackedWeight = CudaWeight(weight) if weight.is_cuda else pack(weight, self.tile)
+        self.sizes: tuple[int, ...] = (self.tile,)
+        if weight.is_cuda:
+            self._packed: PackedWeight = CudaWeight(weight)
+        else:
+            self._packed = pack(weight, self.tile)
+            self.sizes = equal_sizes(self.out_features, self.in_features, weight.dtype, self.tile, pack)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """[M, K] -> [M, N] for any M; the last tile is filled up with rows of zeros."""
+        """[M, K] -> [M, N] for any M; a call that is not full gets rows of zeros."""
         rows = x.shape[0]
-        if rows == self.tile or x.is_cuda:
+        if rows in self.sizes or x.is_cuda:
             return self._packed.multiply(x, self.bias)
-        if 0 < rows < self.tile:
-            return self._packed.multiply(F.pad(x, (0, 0, 0, self.tile - rows)), self.bias)[:rows]
         out = x.new_empty(rows, self.out_features)
-        for start in range(0, rows, self.tile):
-            part = x[start : start + self.tile]
+        start = 0
+        while start < rows:
+            size = next_call(rows - start, self.sizes)
+            part = x[start : start + size]
             filled = len(part)
-            if filled < self.tile:
-                part = F.pad(part, (0, 0, 0, self.tile - filled))
+            if filled < size:
+                part = F.pad(part, (0, 0, 0, size - filled))
+            if filled == rows:
+                return self._packed.multiply(part, self.bias)[:rows]
             out[start : start + filled] = self._packed.multiply(part, self.bias)[:filled]
+            start += filled
         return out

@@ -26,10 +26,10 @@ SERIAL_ELEMENTS = 32_768
 
 
 def row_tile(dtype: torch.dtype) -> int:
-    """Rows in every matrix multiplication of this dtype.
+    """Rows of the matrix multiplication that defines a row's bits.
 
-    A library picks its kernel by the number of rows, so that number is one constant. 16 is the smallest that costs
-    little more than a single row; machines with matrix tiles (AMX) do 32 rows of bf16 in nearly the same time.
+    16 is the smallest that costs little more than a single row; machines with matrix tiles (AMX) do 32 rows of bf16 in
+    nearly the same time. Other sizes are used only where they give the same bits (:mod:`kernels.row_tiles`).
     """
     return 32 if dtype == torch.bfloat16 and has_matrix_tiles() else 16
 
