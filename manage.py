@@ -9,6 +9,10 @@ if __name__ == "__main__":
         from drift.evals.command import main
 
         raise SystemExit(main(sys.argv[2:]))
+    if sys.argv[1:2] == ["verify-bundle"]:  # whoever checks evidence need not have an installation
+        from drift.fit.verify_bundle import main
+
+        raise SystemExit(main(sys.argv[2:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "drift.settings")
     from django.core.management import execute_from_command_line
 

@@ -15,6 +15,7 @@ PLACES = (
     ("overview", "Overview"),
     ("compare", "Compare"),
     ("checkups", "Check-ups"),
+    ("fit", "Fit"),
     ("incidents", "Incidents"),
     ("suites", "Suites"),
     ("evals", "Evals"),

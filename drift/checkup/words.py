@@ -53,6 +53,8 @@ def horizon_in_words(quiet: Repeats) -> str:
     unit = figures.token_word(limit.length, quiet.tokens_known)
     if not limit.limit_seen:
         return f"they agree over all {figures.count(limit.length)} {unit} with 95 %"
+    if limit.length == 1:
+        return f"only the first {unit} is sure to repeat"
     return f"the first {figures.count(limit.length)} {unit} repeat with 95 %"
 
 
