@@ -14,9 +14,10 @@ from dashboard.access import may_edit
 from dashboard.links import with_query
 from dashboard.views.evals.sources import Source, reports_of, source_of
 from drift.evals import pictures, standalone, words
-from drift.evals.comparison import compare, compare_all
+from drift.evals.comparison import Comparison, compare, compare_all
 from drift.evals.export import answers_as_csv
 from drift.evals.export import safe as safe_cell
+from drift.evals.outlook import CASE_COST, Outlook, outlook
 from drift.evals.read import file_name
 from drift.evals.report import DEEPER_REPEATS, report
 from drift.measure.evals.scopes import Scope
@@ -74,20 +75,33 @@ def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
         "axis": pictures.span([r.score.estimate for r in reports if r.score]),
         "reach": pictures.reach(known, compared.margin),
         "moved": compared.moved[:MOST_MOVED],
+        "outlook": _outlook(request, compared, reports[0].repeats[1]),
         "more_moved": len(compared.moved) - MOST_MOVED,
-        "scope_links": [
-            {"label": "the one that fits", "url": with_query(request, scope=None), "current": scope is None},
-            *(
-                {
-                    "label": words.SCOPES[s].split(" (")[0].lower(),
-                    "url": with_query(request, scope=s),
-                    "current": s is scope,
-                }
-                for s in Scope
-            ),
-        ],
+        "scope_links": _scope_links(request, scope),
     }
     return render(request, "dashboard/evals/versus.html", context)
+
+
+def _outlook(request: HttpRequest, compared: Comparison, repeats: int) -> Outlook | None:
+    """What the next run would see; `case_cost` in the address says what one more case costs, in answers."""
+    if compared.noise is None or repeats < 2:
+        return None
+    try:
+        case_cost = float(request.GET.get("case_cost", CASE_COST))
+    except ValueError:
+        case_cost = CASE_COST
+    case_cost = min(max(case_cost, 0.0), 1e6) if case_cost == case_cost else CASE_COST
+    observed = abs(compared.deciding.estimate.value) if compared.deciding else 0.0
+    return outlook(compared.noise, compared.shared, repeats, max(observed, compared.margin), case_cost)
+
+
+def _scope_links(request: HttpRequest, chosen: Scope | None) -> list[dict[str, Any]]:
+    """Which question decides: the one that fits these arms, or a chosen one."""
+    links = [{"label": "the one that fits", "url": with_query(request, scope=None), "current": chosen is None}]
+    for scope in Scope:
+        label = words.SCOPES[scope].split(" (")[0].lower()
+        links.append({"label": label, "url": with_query(request, scope=scope), "current": scope is chosen})
+    return links
 
 
 def _place(request: HttpRequest, source: Source, name: str, default: int) -> int:

@@ -18,11 +18,14 @@ from dashboard.views.endpoint_forms import person
 from dashboard.views.evals.sources import overview_of, source_of
 from drift import figures
 from drift.evals import plan, runs
+from drift.evals.comparison import compare
 from drift.evals.errors import EvalError
 from drift.evals.export import raw_as_jsonl
+from drift.evals.outlook import expected
 from drift.evals.plan import ArmPlan, Estimate
-from drift.evals.read import file_name
+from drift.evals.read import file_name, results_of_run
 from drift.evals.report import DEEPER_REPEATS
+from drift.measure.paired import DifferenceNoise
 from drift.models import EvalRun, EvalVersion
 
 ARMS_SHOWN = 4
@@ -46,16 +49,33 @@ def begin(request: HttpRequest, version: UUID) -> HttpResponse:
         else:
             if made is not None:
                 return redirect("eval-run", made.public_id)
+    pilot = pilot_of(found) if estimate else None
+    cases = found.cases.count()
     context = {
         "version": found,
         "form": form,
         "arms": arms,
         "estimate": estimate,
         "problem": problem,
-        "cases": found.cases.count(),
+        "cases": cases,
+        "seen": expected(pilot, cases, form.cleaned_data["repeats"]) if estimate else None,
+        "pilot": pilot,
     }
     bad = bool(problem or form.errors or any(arms.errors))
     return render(request, "dashboard/evals/begin.html", context, status=400 if bad else 200)
+
+
+def pilot_of(version: EvalVersion) -> DifferenceNoise | None:
+    """The noise between the first two arms of the set's latest finished run; None before there is one."""
+    last = (
+        EvalRun.objects.filter(version__eval_set=version.eval_set, state=EvalRun.State.FINISHED, repeats__gte=2)
+        .order_by("-finished_at")
+        .first()
+    )
+    if last is None:
+        return None
+    arms = results_of_run(last, full=False).arms
+    return compare(arms[0], arms[1], permutations=1).noise if len(arms) > 1 else None
 
 
 def _estimate_or_start(

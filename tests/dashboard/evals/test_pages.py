@@ -200,6 +200,7 @@ def test_a_run_is_estimated_before_it_is_started(version: EvalVersion, endpoint:
     page = as_bob.post(address, run_values(endpoint, action="estimate"))
     assert "30 answers" in page.content.decode()
     assert "a cost that is not known" in page.content.decode()
+    assert "by rule of thumb: there is no pilot yet" in page.content.decode()
     assert not EvalRun.objects.exists()
     refused = as_bob.post(address, run_values(endpoint, action="start", cost_cap="1"))
     assert refused.status_code == 400
@@ -304,3 +305,11 @@ def test_arms_that_do_not_exist_are_404(run: EvalRun, as_alice: Client) -> None:
         "/evals/runs/" + "-" * 36 + "/compare",
     ):
         assert as_alice.get(address).status_code == 404, address
+
+
+def test_a_comparison_is_a_pilot_for_the_next_run(pages: dict[str, str], as_alice: Client) -> None:
+    page = as_alice.get(pages["runs-compare"] + "?case_cost=10").content.decode()
+    assert "Planning the next run" in page
+    assert "For the money of this run" in page
+    for nonsense in ("nan", "-5", "1e400", "x"):
+        assert as_alice.get(pages["runs-compare"] + f"?case_cost={nonsense}").status_code == 200

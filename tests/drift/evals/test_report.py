@@ -17,9 +17,10 @@ from drift.evals.answers import Answer, ArmAnswers, CaseAnswers, Results
 from drift.evals.branches import tree_of
 from drift.evals.command import main
 from drift.evals.comparison import compare, compare_all
+from drift.evals.outlook import expected, outlook
 from drift.evals.report import report
 from drift.measure.evals.scopes import Scope
-from drift.measure.paired import Verdict
+from drift.measure.paired import NO_PILOT, DifferenceNoise, Verdict, smallest_difference
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -230,3 +231,17 @@ def test_the_command_as_json_and_its_errors(tmp_path: Path, capsys: pytest.Captu
     file.write_text("x,y\n1,2\n")
     assert main([str(file), "--no-html"]) == 2
     assert "case" in capsys.readouterr().err
+
+
+def test_the_outlook_spends_the_same_money_better() -> None:
+    noisy = DifferenceNoise(data=0.001, prediction=0.4, cases=50)
+    found = outlook(noisy, cases=50, repeats=2, goal=0.05, case_cost=20)
+    assert [step.repeats for step in found.steps] == [1, 3, 5, 10, 20]
+    assert found.steps[0].smallest > found.steps[-1].smallest
+    assert found.same_money is not None
+    assert found.same_money.repeats > 2, "dear cases and much sampling noise ask for repeats"
+    assert found.same_money.cost <= 50 * 22 + 1
+    assert found.these_cases is not None
+    assert found.these_cases.cases <= 50
+    assert expected(None, 100, 5) == pytest.approx(smallest_difference(NO_PILOT, 100, 5))
+    assert expected(noisy, 0, 5) is None
