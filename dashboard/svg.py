@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from django.utils.html import escape
@@ -12,7 +12,9 @@ from drift import figures
 from drift.overview import Cell
 
 WIDTH, HEIGHT = 120, 30
-STRIP_WIDTH, STRIP_HEIGHT = 140, 18
+STRIP_WIDTH = 140
+BARS = {"answered": (3, 12), "changed": (0, 18), "failing": (1, 16), "gap": (8, 2)}  # from the top, height
+KINDS = {"answered": "answered", "changed": "after a change", "failing": "mostly failing", "gap": "without data"}
 
 
 def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
@@ -22,50 +24,48 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
         return SafeString('<span class="faint">not enough data</span>')
     step = WIDTH / max(1, len(cells) - 1)
 
-    def x(i: int) -> str:
-        return f"{i * step:.1f}"
+    def point(i: int, value: float | None) -> str:
+        return f"{i * step:.0f} {HEIGHT - 2 - min(1.0, (value or 0) / ceiling) * (HEIGHT - 4):.1f}"
 
-    def y(value: float | None) -> str:
-        return f"{HEIGHT - 2 - min(1.0, (value or 0) / ceiling) * (HEIGHT - 4):.1f}"
-
-    parts = [f'<line class="floor" x1="0" x2="{WIDTH}" y1="{y(0)}" y2="{y(0)}"/>']
-    for _, run in groupby(enumerate(known), key=lambda pair: pair[1][0] - pair[0]):
-        points = [point for _, point in run]
-        if len(points) == 1:
-            i, cell = points[0]
-            parts.append(f'<circle class="dot" cx="{x(i)}" cy="{y(cell.divergence)}" r="1.8"/>')
+    bands, lines, dots = [], [], []
+    for stretch in _unbroken(known):
+        if len(stretch) == 1:
+            i, cell = stretch[0]
+            x, y = point(i, cell.divergence).split()
+            dots.append(f'<circle class="dot" cx="{x}" cy="{y}" r="1.8"/>')
             continue
-        upper = " ".join(f"{x(i)},{y(cell.high)}" for i, cell in points)
-        lower = " ".join(f"{x(i)},{y(cell.low)}" for i, cell in reversed(points))
-        line = " ".join(f"{x(i)},{y(cell.divergence)}" for i, cell in points)
-        parts.append(f'<polygon class="band" points="{upper} {lower}"/><polyline class="line" points="{line}"/>')
-    first, last = known[0][1].divergence, known[-1][1].divergence
-    label = escape(f"Divergence {what}: from {figures.percent(first)} to {figures.percent(last)}")
+        upper = "L".join(point(i, cell.high) for i, cell in stretch)
+        lower = "L".join(point(i, cell.low) for i, cell in reversed(stretch))
+        bands.append(f"M{upper}L{lower}z")
+        lines.append("M" + "L".join(point(i, cell.divergence) for i, cell in stretch))
+    first, last = figures.percent(known[0][1].divergence), figures.percent(known[-1][1].divergence)
+    label = escape(f"Divergence {what}: from {first} to {last}")
     return mark_safe(  # noqa: S308
         f'<svg class="sparkline" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{label}">{"".join(parts)}</svg>'
+        f'aria-label="{label}">'
+        f'<path class="floor" d="M0 {HEIGHT - 2}H{WIDTH}"/><path class="band" d="{"".join(bands)}"/>'
+        f'<path class="line" d="{"".join(lines)}"/>{"".join(dots)}</svg>'
     )
 
 
+def _unbroken(known: Sequence[tuple[int, Cell]]) -> Iterator[list[tuple[int, Cell]]]:
+    for _, stretch in groupby(enumerate(known), key=lambda pair: pair[1][0] - pair[0]):
+        yield [point for _, point in stretch]
+
+
 def strip(cells: Sequence[Cell], what: str) -> SafeString:
-    """One cell per hour or day: answered (low bar), changed (full bar), failing (outline), no data (a dash)."""
+    """One bar per hour or day: answered (low), changed (full), failing (outline), no data (a dash)."""
     width = STRIP_WIDTH / max(1, len(cells))
-    bar = width - 1.2
-    drawn = []
-    for i, cell in enumerate(cells):
-        top, height = {"gap": (8, 2), "answered": (3, 12), "failing": (1, 16), "changed": (0, 18)}[cell.kind]
-        drawn.append(
-            f'<rect class="{cell.kind}" x="{i * width:.1f}" y="{top}" width="{bar:.1f}" height="{height}" rx="1"/>'
-        )
-    counts = [(kind, sum(cell.kind == kind for cell in cells)) for kind in ("answered", "changed", "failing", "gap")]
-    names = {
-        "answered": "answered",
-        "changed": "with a new identity",
-        "failing": "mostly failing",
-        "gap": "without data",
-    }
-    label = ", ".join(f"{number} {names[kind]}" for kind, number in counts if number)
+    drawn, said = [], []
+    for kind, (top, height) in BARS.items():
+        places = [i for i, cell in enumerate(cells) if cell.kind == kind]
+        if not places:
+            continue
+        bars = "".join(f"M{i * width:.1f} {top}h{width - 1.2:.1f}v{height}h{1.2 - width:.1f}z" for i in places)
+        drawn.append(f'<path class="{kind}" d="{bars}"/>')
+        said.append(f"{len(places)} {KINDS[kind]}")
+    label = escape(f"{what}: {', '.join(said)}")
     return mark_safe(  # noqa: S308
-        f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} {STRIP_HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(f"{what}: {label}")}">{"".join(drawn)}</svg>'
+        f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} 18" preserveAspectRatio="none" role="img" '
+        f'aria-label="{label}">{"".join(drawn)}</svg>'
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -128,7 +128,6 @@ class Row:
     reason: str
     identity: IdentityNow
     reading: Reading | None
-    cells: tuple[Cell, ...]
     monitor: Monitor | None
     other_monitors: int
     last_finished_at: datetime | None
@@ -138,6 +137,7 @@ class Row:
     expected: int
     incidents: tuple[Incident, ...]
     datum: Datum | None
+    cells: tuple[Cell, ...] = ()
 
     @property
     def diverges(self) -> bool:
@@ -156,48 +156,87 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`cards`: the unresolved incidents of these endpoints."""
+    """`rows`: every endpoint, worst first. `shown`: those asked for, with their cells; `kept`: how many fitted.
+
+    `cards`: the unresolved incidents of these endpoints. `ceiling`: one scale for all sparklines, so that rows compare.
+    """
 
     rows: tuple[Row, ...]
+    shown: tuple[Row, ...]
+    kept: int
     cards: tuple[Card, ...]
     verdict: Verdict
     span: Span
     taken_at: datetime
-
-    @property
-    def ceiling(self) -> float:
-        """One scale for all sparklines, so that rows compare."""
-        known = [cell.divergence for row in self.rows for cell in row.cells if cell.divergence is not None]
-        return min(1.0, max([0.05, *known]) * 1.15)
+    ceiling: float
 
 
-def overview(team: Team, now: datetime, span: Span | None = None) -> Overview:
-    """Every endpoint of the team that is not archived, worst first. Costs seven queries, whatever the history."""
-    return read(list(_endpoints(team)), now, span)
+def overview(
+    team: Team,
+    now: datetime,
+    span: Span | None = None,
+    keeps: Callable[[Row], bool] = lambda row: True,
+    most: int | None = None,
+) -> Overview:
+    """Every endpoint of the team that is not archived. Costs seven queries, whatever the history.
+
+    Of the rows that `keeps` lets through, the first `most` are shown; only they get their history drawn.
+    """
+    return read(list(_endpoints(team)), now, span, keeps, most)
 
 
-def read(endpoints: Sequence[Endpoint], now: datetime, span: Span | None = None) -> Overview:
+def read(
+    endpoints: Sequence[Endpoint],
+    now: datetime,
+    span: Span | None = None,
+    keeps: Callable[[Row], bool] = lambda row: True,
+    most: int | None = None,
+) -> Overview:
     """The same for chosen endpoints of one team, in six queries."""
     ids = [endpoint.pk for endpoint in endpoints]
     monitors = _grouped(_monitors(ids), "endpoint_id")
     readings = _grouped(_readings(ids), "endpoint_id")
     identities = _grouped(_identities(ids, now), "endpoint_id")
     told = cards(Incident.objects.filter(endpoints__in=ids, state__in=UNRESOLVED).distinct()) if ids else []
-    chosen = {pk: _primary(monitors.get(pk, []), readings.get(pk, [])) for pk in ids}
-    buckets = _buckets([reading.series_id for _, reading in chosen.values() if reading is not None], now)
-    span = span or _span_with_history(buckets, now)
 
     rows = []
     for endpoint in endpoints:
         own = monitors.get(endpoint.pk, [])
-        monitor, reading = chosen[endpoint.pk]
+        monitor, reading = _primary(own, readings.get(endpoint.pk, []))
         identity = identity_now(identities.get(endpoint.pk, []), now)
         incidents = tuple(card.incident for card in told if endpoint.pk in card.endpoints)
         state, reason = state_of(endpoint, own, reading, incidents, now)
-        cells = _cells(buckets.get((reading.series_id, span), []) if reading else [], span, now, _changes(incidents))
-        rows.append(_row(endpoint, own, monitor, reading, identity, incidents, state, reason, cells))
+        rows.append(_row(endpoint, own, monitor, reading, identity, incidents, state, reason))
     rows.sort(key=_worst_first)
-    return Overview(tuple(rows), tuple(told), verdict(rows, told, now), span, now)
+
+    fitting = [row for row in rows if keeps(row)]
+    span, shown = _with_cells(fitting[:most], span, now)
+    by_endpoint = {row.endpoint_id: row for row in shown}
+    return Overview(
+        rows=tuple(by_endpoint.get(row.endpoint_id, row) for row in rows),
+        shown=tuple(shown),
+        kept=len(fitting),
+        cards=tuple(told),
+        verdict=verdict(rows, told, now),
+        span=span,
+        taken_at=now,
+        ceiling=_ceiling(shown),
+    )
+
+
+def _with_cells(rows: Sequence[Row], span: Span | None, now: datetime) -> tuple[Span, list[Row]]:
+    buckets = _buckets([row.reading.series_id for row in rows if row.reading is not None], now)
+    span = span or _span_with_history(buckets, now)
+    filled = []
+    for row in rows:
+        known = buckets.get((row.reading.series_id, span), []) if row.reading else []
+        filled.append(replace(row, cells=_cells(known, span, now, _changes(row.incidents))))
+    return span, filled
+
+
+def _ceiling(rows: Sequence[Row]) -> float:
+    known = [cell.divergence for row in rows for cell in row.cells if cell.divergence is not None]
+    return min(1.0, max([0.05, *known]) * 1.15)
 
 
 def _worst_first(row: Row) -> tuple[int, float, str]:
@@ -379,7 +418,6 @@ def _row(
     incidents: tuple[Incident, ...],
     state: State,
     reason: str,
-    cells: tuple[Cell, ...],
 ) -> Row:
     open_run = next((m.open_run for m in monitors if m.open_run), None)  # type: ignore[attr-defined]
     datum = getattr(reading, "datum", None)
@@ -397,7 +435,6 @@ def _row(
         reason=reason,
         identity=identity,
         reading=reading,
-        cells=cells,
         monitor=monitor,
         other_monitors=max(0, len(monitors) - 1),
         last_finished_at=max((m.last_finished_at for m in monitors if m.last_finished_at), default=None),  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from drift.models import Span
 from drift.overview import Row, State, overview
 
 MOST_CARDS = 5
+MOST_ROWS = 50  # the worst; the rest are a click away
 GROUPINGS = ("provider", "model", "state")
 SPAN_WORDS = {Span.HOUR: "24 hours", Span.DAY: "30 days"}
 
@@ -28,6 +29,7 @@ class Filter:
     state: str = ""
     group: str = ""
     span: str = ""
+    all: bool = False
 
     @classmethod
     def of(cls, request: HttpRequest) -> Filter:
@@ -37,6 +39,7 @@ class Filter:
             state=wanted.get("state", ""),
             group=wanted["group"] if wanted.get("group") in GROUPINGS else "",
             span=wanted["span"] if wanted.get("span") in Span.values else "",
+            all=wanted.get("rows") == "all",
         )
 
     @property
@@ -56,15 +59,26 @@ class Group:
 
 def show(request: HttpRequest) -> HttpResponse:
     wanted = Filter.of(request)
-    seen = overview(team_of(request), timezone.now(), Span(wanted.span) if wanted.span else None)
+    seen = overview(
+        team_of(request),
+        timezone.now(),
+        Span(wanted.span) if wanted.span else None,
+        wanted.keeps,
+        None if wanted.all else MOST_ROWS,
+    )
     context = {
         "overview": seen,
-        "groups": grouped([row for row in seen.rows if wanted.keeps(row)], wanted.group),
+        "groups": grouped(seen.shown, wanted.group),
+        "hidden": seen.kept - len(seen.shown),
         "filter": wanted,
         "states": list(State),
         "groupings": GROUPINGS,
         "span_words": SPAN_WORDS[seen.span],
-        "links": {"hours": with_query(request, span=Span.HOUR), "days": with_query(request, span=Span.DAY)},
+        "links": {
+            "hours": with_query(request, span=Span.HOUR),
+            "days": with_query(request, span=Span.DAY),
+            "all": with_query(request, rows="all"),
+        },
         "can_edit": may_edit(request),
         "cards": seen.cards[:MOST_CARDS],
         "any_simulated": any(row.simulated for row in seen.rows),

@@ -128,3 +128,14 @@ def test_at_most_ten_queries_however_much_there_is(
         record_answers(more, [["a", "b"], ["c", "c"]], at=timezone.now())
     assert queries() == few
     assert few <= 10
+
+
+def test_the_worst_fifty_come_first_and_the_rest_are_a_click_away(as_alice: Client, team: object) -> None:
+    Endpoint.objects.bulk_create(
+        Endpoint(team=team, name=f"e{number:02}", base_url="http://x/v1", model="m") for number in range(60)
+    )
+    page = as_alice.get("/").content.decode()
+    assert page.count("data-row>") == 50
+    assert "Show 10 more" in page
+    assert as_alice.get("/?rows=all").content.decode().count("data-row>") == 60
+    assert "e59</a>" in as_alice.get("/?q=e59").content.decode()
