@@ -88,6 +88,7 @@ urlpatterns = [
     path("fit/", fit.show, name="fit"),
     path("fit/thresholds", fit.change, name="fit-thresholds"),
     path("compare/", compare.show, name="compare"),
+    path("compare/report.<slug:form>", compare.report, name="compare-report"),
     path("compare/divergence.<slug:form>", compare.chart, name="compare-chart"),
     path("evals/", include("dashboard.views.evals.urls")),
     path("in-house/", inhouse.show, name="inhouse"),

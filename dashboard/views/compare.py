@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -16,6 +16,8 @@ from dashboard.ranges import Range, choices, kept, range_of
 from drift.comparison import MOST, Compared, compare
 from drift.models import Series
 from drift.overview import Row, overview
+from drift.weeks import html, tables
+from drift.weeks import report as weeks
 
 DEFAULT_RANGE = "7d"
 
@@ -55,6 +57,23 @@ def chart_links(request: HttpRequest, compared: Sequence[Compared], asked_range:
 def chart(request: HttpRequest, form: str) -> HttpResponse:
     _, _, compared, asked_range = found(request)
     return export(charts.comparison(compared, asked_range.window), form, "tidegauge-compare")
+
+
+def report(request: HttpRequest, form: str) -> HttpResponse:
+    """The comparison as a file to send: html stands alone, csv and json are for programs."""
+    _, _, compared, asked_range = found(request)
+    made = weeks.report(compared, asked_range.window, timezone.now())
+    writers = {
+        "html": (html.render, "text/html; charset=utf-8"),
+        "csv": (tables.as_csv, "text/csv; charset=utf-8"),
+        "json": (tables.as_json, "application/json"),
+    }
+    if form not in writers:
+        raise Http404("A comparison can be had as html, csv or json.")
+    write, kind = writers[form]
+    response = HttpResponse(write(made), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="tidegauge-comparison-{made.end:%Y-%m-%d}.{form}"'
+    return response
 
 
 def found(request: HttpRequest) -> tuple[Sequence[Row], list[Row], list[Compared], Range]:

@@ -1,0 +1,1 @@
+"""A comparison over weeks as a report that can be sent: `report` gathers it, `html` and `tables` write it."""
