@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from jinja2 import TemplateError
 
 from workers.inference.checkpoints.checkpoint import Checkpoint
+from workers.inference.errors import InvalidRequestError
 from workers.inference.fingerprint import fingerprint
 from workers.inference.models.decoder import Decoder
 from workers.inference.operators.operators import operators_for
@@ -33,8 +35,17 @@ class Model:
         return ids
 
     def encode_chat(self, messages: list[dict[str, Any]]) -> list[int]:
-        """Token ids of a conversation in the model's chat template, up to where the assistant speaks."""
-        text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        """Token ids of a conversation in the model's chat template, up to where the assistant speaks.
+
+        Raises:
+            InvalidRequestError: the model has no template, or one that does not take these roles in this order.
+        """
+        try:
+            text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        except (ValueError, TemplateError) as error:
+            raise InvalidRequestError(
+                f"The model's chat template refuses these messages: {error}.", "messages"
+            ) from None
         return self.encode(text, special=False)
 
 

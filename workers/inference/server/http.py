@@ -105,18 +105,23 @@ class Connection:
         gone = asyncio.ensure_future(self._hung_up())
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                work.result()
-                return True
-            return False
+            if not work.done():
+                return False
+            failure = work.exception()
+            if failure is not None and not isinstance(failure, OSError):
+                # Part of the answer is out, so all that is left to say is that it ends here.
+                log.error("%s %s broke off", request.method, request.path, exc_info=failure)
+            return failure is None
         finally:
             for task in (work, gone):
                 task.cancel()
             await asyncio.gather(work, gone, return_exceptions=True)
 
     async def _hung_up(self) -> None:
-        """Return when the client closes; bytes of a next request are kept for later."""
-        while data := await self.reader.read(65536):
+        """Return when the client closes, or sends more ahead than one request may hold; earlier bytes are kept."""
+        ahead = 0
+        while (data := await self.reader.read(65536)) and ahead <= MAX_BODY:
+            ahead += len(data)
             self.protocol.receive_data(data)
 
     async def _respond(self, request: Request) -> None:
