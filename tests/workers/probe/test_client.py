@@ -72,7 +72,7 @@ async def test_a_stream_that_stays_open_after_done_does_not_hold_the_worker() ->
 
     exchange, decoded, _ = await probe(answers, transport=Transport.STREAM)
     assert (decoded.outcome, decoded.text) == (Outcome.TEXT, "Hi")
-    assert exchange.latency_ms < 3000
+    assert exchange.latency_ms < 10_000
 
 
 async def test_connections_are_reused_between_asks() -> None:
@@ -92,7 +92,7 @@ async def test_the_deadline_counts_the_whole_answer_though_bytes_keep_dripping()
 
     exchange, decoded, _ = await probe(answers, deadline_s=0.3)
     assert decoded.outcome is Outcome.TIMEOUT
-    assert 300 <= exchange.latency_ms < 1500
+    assert 300 <= exchange.latency_ms < 6000
     assert exchange.body.strip() == b""
     assert "deadline of 0.3 s" in exchange.error_detail
 
