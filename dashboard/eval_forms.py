@@ -41,8 +41,8 @@ class FileForm(forms.Form):
         label="File name", required=False, max_length=200, help_text="For pasted text: its ending tells the format"
     )
 
-    def clean_file(self) -> UploadedFile | None:
-        file: UploadedFile | None = self.cleaned_data["file"]
+    def clean_file(self) -> UploadedFile[Any] | None:
+        file: UploadedFile[Any] | None = self.cleaned_data["file"]
         if file is not None and (file.size or 0) > LARGEST_UPLOAD:
             raise forms.ValidationError(f"The file is larger than {LARGEST_UPLOAD // 2**20} MB. Split it.")
         return file
@@ -55,7 +55,7 @@ class FileForm(forms.Form):
 
     def content(self) -> tuple[str, bytes]:
         """The file's name and bytes."""
-        file: UploadedFile | None = self.cleaned_data.get("file")
+        file: UploadedFile[Any] | None = self.cleaned_data.get("file")
         if file is not None:
             return str(file.name or "upload")[:200], file.read()
         return self.cleaned_data["name"] or "pasted.jsonl", self.cleaned_data["text"].encode("utf-8", "replace")

@@ -52,12 +52,13 @@ class CaseAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ArmAnswers:
-    """`void`: why the endpoint's baseline was not valid meanwhile; '' if it was, or if there is none."""
+    """`void`: why the endpoint's baseline was not valid meanwhile. `baseline`: what else is known of it, in words."""
 
     name: str
     cases: tuple[CaseAnswers, ...]
     endpoint: str = ""
     void: str = ""
+    baseline: str = ""
 
     @property
     def scored(self) -> list[CaseAnswers]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from urllib.parse import quote
 
 import numpy as np
@@ -37,11 +39,13 @@ def arm_answers(run: EvalRun, arm: EvalArm, rows: Sequence[EvalCase], full: bool
     )
     for answer in found:
         answers.setdefault(answer.case_id, []).append(answer)
+    void = baseline_problem(arm.endpoint, run.started_at, run.finished_at)
     return ArmAnswers(
         name=arm.name,
         cases=tuple(_case(row, answers[row.pk], full) for row in rows if row.pk in answers),
         endpoint=str(arm.endpoint.public_id),
-        void=baseline_problem(arm.endpoint, run.started_at, run.finished_at),
+        void=void,
+        baseline="" if void or run.started_at is None else baseline_words(arm.endpoint, run.started_at),
     )
 
 
@@ -101,11 +105,23 @@ def baseline_problem(endpoint: Endpoint, start: datetime | None, end: datetime |
     return "" if replaced else f"its baseline was void when the eval began: {before.reason}"
 
 
+def baseline_words(endpoint: Endpoint, start: datetime) -> str:
+    """Whether the endpoint had a baseline when the eval began."""
+    known = Baseline.objects.filter(series__endpoint=endpoint, valid_at__isnull=False, valid_at__lte=start)
+    return "its baseline was valid throughout" if known.exists() else "it had no baseline to compare with"
+
+
 def results_of_upload(upload: EvalUpload) -> Results:
     """The answers in an uploaded file. Raises EvalError."""
-    data = bytes(upload.raw)
-    if upload.columns is not None:
-        return read(upload.name, data, Columns(**upload.columns))
+    return _read_upload(upload.pk, json.dumps(upload.columns, sort_keys=True))
+
+
+@lru_cache(maxsize=2)  # one report is several pages, and a large file takes seconds to read
+def _read_upload(pk: int, columns: str) -> Results:
+    upload = EvalUpload.objects.get(pk=pk)
+    data, named = bytes(upload.raw), json.loads(columns)
+    if named is not None:
+        return read(upload.name, data, Columns(**named))
     return read_table(upload.name, data) if recognise(upload.name, data) in ("long", None) else read(upload.name, data)
 
 

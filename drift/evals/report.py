@@ -85,6 +85,7 @@ class ArmReport:
     steady_bound: float | None
     parts: tuple[Part, ...]
     void: str
+    baseline: str
 
     @property
     def flip_rate(self) -> Estimate | None:
@@ -123,6 +124,7 @@ def report(arm: ArmAnswers) -> ArmReport:
         steady_bound=at_most(min(counts)) if counts else None,
         parts=tuple(part(name, subset) for name, subset in arm.subsets.items() if subset.scored),
         void=arm.void,
+        baseline=arm.baseline,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -120,7 +121,7 @@ def _initial(upload: EvalUpload, data: bytes, columns: list[str], begun: EvalVer
     return initial
 
 
-def _read(name: str, data: bytes, values: dict[str, Any]) -> tuple[Imported | None, str]:
+def _read(name: str, data: bytes, values: Mapping[str, Any]) -> tuple[Imported | None, str]:
     described = values.get("described")
     try:
         if values["kind"] != "mapped":

@@ -41,7 +41,10 @@ def read_yaml(text: str) -> Any:
     """Raises FileError on what is not YAML, is too large, or unfolds into too much."""
     if len(text) > LARGEST:
         raise FileError(f"the file is larger than {LARGEST // 2**20} MB")
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.YAMLError as error:
+        raise FileError(f"not YAML that can be read: {error}") from None
     try:
         node = loader.get_single_node()
         if node is None:

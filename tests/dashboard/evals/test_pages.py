@@ -313,3 +313,21 @@ def test_a_comparison_is_a_pilot_for_the_next_run(pages: dict[str, str], as_alic
     assert "For the money of this run" in page
     for nonsense in ("nan", "-5", "1e400", "x"):
         assert as_alice.get(pages["runs-compare"] + f"?case_cost={nonsense}").status_code == 200
+
+
+def test_a_baseline_that_became_void_voids_the_run(run: EvalRun, monitor, record_answers, as_alice: Client) -> None:
+    from datetime import timedelta
+
+    from drift.models import Baseline
+
+    recorded = record_answers(monitor, (["a"] * 2, ["b"] * 2))
+    page = as_alice.get(reverse("eval-arm", args=["runs", run.public_id, 0])).content.decode()
+    assert "it had no baseline to compare with" in page
+    Baseline.objects.filter(series=recorded.series).delete()
+    Baseline.objects.create(
+        series=recorded.series, state="invalidated", since=run.started_at, wanted_runs=1,
+        valid_at=run.started_at - timedelta(days=1), invalidated_at=run.started_at, reason="a new fingerprint",
+    )  # fmt: skip
+    page = as_alice.get(reverse("eval-compare", args=["runs", run.public_id])).content.decode()
+    assert "its baseline was void when the eval began: a new fingerprint" in page
+    assert "Confounded" in page
