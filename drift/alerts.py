@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
@@ -20,8 +21,6 @@ from drift.findings.kinds import Kind, Severity
 from drift.models import AlertRules, Channel, Delivery, DeliveryAttempt, Event, Incident, Team
 
 GATHER = timedelta(seconds=10)  # findings about one cause within this are one message
-LEASE = timedelta(seconds=90)  # beyond any transport's deadline; a dead notifier's delivery is taken over after this
-REPUBLISH_AFTER = timedelta(seconds=60)  # an id lost by the broker goes out again
 FIRST_WAIT = timedelta(seconds=15)
 LONGEST_WAIT = timedelta(hours=1)
 GIVES_UP_AFTER = timedelta(hours=24)
@@ -176,11 +175,12 @@ def quiet_until(channel: Channel, severity: str, now: datetime) -> datetime | No
 
 def deliveries_to_publish(now: datetime, limit: int = 200) -> list[int]:
     """Ids of deliveries that are due and were not handed to a notifier lately; marks them as handed over."""
+    lost_before = now - timedelta(seconds=settings.REPUBLISH_SECONDS)  # an id lost by the broker goes out again
     with transaction.atomic():
         ids = list(
             Delivery.objects.select_for_update(skip_locked=True)
             .filter(state=Delivery.State.DUE, due_at__lte=now)
-            .filter(Q(published_at__isnull=True) | Q(published_at__lt=now - REPUBLISH_AFTER))
+            .filter(Q(published_at__isnull=True) | Q(published_at__lt=lost_before))
             .order_by("due_at")
             .values_list("pk", flat=True)[:limit]
         )
@@ -194,7 +194,7 @@ def claim(delivery_id: int, now: datetime) -> tuple[Delivery, UUID] | None:
     taken = Delivery.objects.filter(pk=delivery_id, state=Delivery.State.DUE, due_at__lte=now).update(
         state=Delivery.State.SENDING,
         claim=token,
-        lease_until=now + LEASE,
+        lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
         attempts_count=F("attempts_count") + 1,
     )
     if not taken:

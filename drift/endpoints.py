@@ -13,7 +13,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from drift import incidents
 from drift.answers import ApiKind, Target, Transport
+from drift.findings.requests import capabilities_changed
 from drift.models import Capability, Endpoint, EndpointCheck, Monitor, Series, Suite, Team, User
 
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "seed": 42, "logprobs": True, "top_logprobs": 2}
@@ -198,6 +200,9 @@ def finish_check(
         check.save()
         if problem:
             return
+        known = {row.name: (row.state, row.value) for row in check.endpoint.capabilities.all()}
+        told = {name: (state, value) for name, (state, value, _) in capabilities.items()}
+        incidents.file(capabilities_changed(check.endpoint, known, told, now), now)
         Capability.objects.bulk_create(
             [
                 Capability(

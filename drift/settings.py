@@ -167,6 +167,7 @@ EMAIL_USE_SSL = environment.switch("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", "Tidegauge <tidegauge@localhost>")
 
+AUDIT_DAYS = environment.number("AUDIT_DAYS", 730)
 # Lets a Prometheus read the metrics of every team; without it each team's own tokens do for that team.
 METRICS_TOKEN = environment.text("METRICS_TOKEN", "")
 

@@ -8,4 +8,8 @@ judge      the rules: (state, evidence) -> (state, findings), pure
 gather     evidence from a run's samples
 apply      the rules applied inside the record's transaction
 absence    what is found because nothing came
+requests   what is found because we ask otherwise, or another thing is accepted
+explain    what a change did to the answers, for people
+words      findings as sentences
+budgets    each series' share of the false-alarm budget
 """

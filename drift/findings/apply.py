@@ -17,6 +17,7 @@ from drift.findings.evidence import Found
 from drift.findings.gather import evidence_of, first_tokens
 from drift.findings.judge import Judgement, State, judge, watching
 from drift.findings.kinds import Kind
+from drift.findings.requests import request_changed
 from drift.findings.words import label, sentence
 from drift.models import Baseline, Finding, Monitor, Run, Sample, Series, SeriesBucket, SeriesWatch, Span
 from drift.rollups import start_of
@@ -39,6 +40,7 @@ def after_run(run: Run, series: Series, samples: Sequence[Sample], decoded: Sequ
     judgement = judge(state, evidence, limits_of(series))
     if valid is None and evidence.comparable and not any(found.kind.voids for found in judgement.found):
         baselines.collect(baseline, run.scheduled_for, first_tokens(samples, decoded), evidence.comparable)
+    first_of_series = baseline.origin == Baseline.Origin.FIRST and not watch.state
     findings = [_finding(found, run, series, valid, now) for found in judgement.found]
     for finding, found in zip(findings, judgement.found, strict=True):
         _explain(finding, found, series, valid)
@@ -53,6 +55,8 @@ def after_run(run: Run, series: Series, samples: Sequence[Sample], decoded: Sequ
     watch.watching = label(watching(state)) if watching(state) else ""
     watch.updated_at = now
     watch.save()
+    if first_of_series and (asked := request_changed(series, run, now)) is not None:
+        findings.append(asked)
     incidents.file(findings, now)
     if _wants_more(judgement, state, baseline, voiding):
         ask_again(run.monitor, now)
