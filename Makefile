@@ -11,7 +11,7 @@ TEST_ENV = TIDEGAUGE_ENV_FILE=/dev/null SECRET_KEY=$$($(PY) -c "import secrets; 
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up test lint types check screenshots \
-	bench-worker bench-detect bench-equality bench-probe bench-observe
+	bench-worker bench-detect bench-equality bench-observe bench-probe
 
 help: ## List every target in a line each
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -67,6 +67,9 @@ bench-detect: install-dev ## False alarms and delay of every detector on simulat
 
 bench-equality: install-dev ## Two-sample test beside the published package
 	@$(PY) -m tests.bench.equality
+
+bench-observe: install-dev ## Observations a second over HTTP beside a bare insert loop
+	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.observe
 
 bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.probe

@@ -7,10 +7,11 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from drift import alerts, drills, endpoints, incidents, runs, schedule
+from drift import alerts, drills, endpoints, incidents, retention, runs, schedule
 from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
+from drift.logs import in_run
 from workers.celery import app
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,8 @@ def tick() -> None:
         _tend_alerts(now)
     except Exception:
         log.exception("alerts could not be tended; probing goes on")
+    if retention.is_due(now):
+        prune.apply_async(expires=3600)
     pulse.apply_async(expires=60)
     schedule.note_tick(now)
 
@@ -63,7 +66,8 @@ def _tend_alerts(now: datetime) -> None:
 def probe(run_id: int) -> None:
     from workers.probe.run import perform
 
-    perform(run_id)
+    with in_run(run_id):
+        perform(run_id)
 
 
 @app.task
@@ -99,6 +103,13 @@ def checkup(checkup_id: int) -> None:
     from workers.checkup.run import perform
 
     perform(checkup_id)
+
+
+@app.task
+def prune() -> None:
+    """Once a day: what is older than it is kept goes."""
+    deleted = {what: count for what, count in retention.prune(timezone.now()).items() if count}
+    log.info("pruned %s", deleted or "nothing")
 
 
 @app.task

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.utils import timezone
 
 from drift import tokens
-from drift.models import Baseline, Canary, Channel, Drill, Incident, Invitation, Run, Sample, Silence, StatusLink, User
+from drift.models import (
+    Baseline,
+    Canary,
+    Channel,
+    Checkup,
+    Drill,
+    EvalAnswer,
+    EvalArm,
+    EvalCase,
+    EvalRun,
+    EvalSet,
+    EvalUpload,
+    EvalVersion,
+    Incident,
+    Invitation,
+    Run,
+    Sample,
+    Silence,
+    StatusLink,
+    User,
+)
 
 WORDS = {"chart": "divergence", "form": "csv", "slug": "divergence"}
 
@@ -40,7 +60,10 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
     )
     channel = Channel.objects.create(team=team, kind="webhook", name="row", address="https://example.org/gpt-x")
     drill = Drill.objects.create(team=team, requested_at=now)
+    checkup = Checkup.objects.create(team=team, endpoint=endpoint, name="row", requested_by=owner)
     made = {
+        **_of_evals(run, owner),
+        "checkup": checkup.public_id,
         "incident": incident.public_id,
         "silence": silence.public_id,
         "channel": channel.public_id,
@@ -61,3 +84,22 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
         "signature": "x",
     }
     return {**WORDS, **{name: str(value) for name, value in made.items()}}
+
+
+def _of_evals(run: Run, owner: User) -> dict[str, UUID]:
+    endpoint, now = run.monitor.endpoint, timezone.now()
+    version = EvalVersion.objects.create(eval_set=EvalSet.objects.create(team=endpoint.team, name="row"))
+    case = EvalCase.objects.create(version=version, position=0)
+    made = EvalRun.objects.create(version=version, requested_by=owner, state="paused")
+    arm = EvalArm.objects.create(run=made, position=0, name="A", endpoint=endpoint)
+    answer = EvalAnswer.objects.create(
+        arm=arm, case=case, repeat=1, prompt_digest="0", outcome="text", started_at=now, latency_ms=1, kind="chat",
+        transport="whole", request=b"{}", raw=b"{}", decoder_version=1,
+    )  # fmt: skip
+    upload = EvalUpload.objects.create(team=endpoint.team, name="row.csv", raw=b"item_id,model,score,epoch\na,m,1,1\n")
+    return {
+        "version": version.public_id,
+        "evals:run": made.public_id,
+        "answer": answer.public_id,
+        "upload": upload.public_id,
+    }

@@ -51,7 +51,8 @@ class Route:
         assert not missing, f"{self.name}: add a row called {missing} to tests/dashboard/rows.py"
         path = self.path
         for name in self.names:
-            path = path.replace(f"<{name}>", rows[name])
+            own = rows.get(f"{self.path.split('/')[1]}:{name}", rows[name])
+            path = path.replace(f"<{name}>", own)
         return path
 
 
@@ -84,6 +85,10 @@ PAGES = [route for route in ALL if not route.path.startswith("/api/v1/")]
 
 def uuids(route: Route) -> list[str]:
     return [name for name, converter in route.converters.items() if _kind(converter) == "uuid"]
+
+
+def nowhere(route: Route) -> dict[str, str]:
+    return {key: str(uuid4()) for name in uuids(route) for key in (name, f"{route.path.split('/')[1]}:{name}")}
 
 
 OWNED = [route for route in PAGES if uuids(route) and route.name not in OPEN_TO_ALL]
@@ -123,7 +128,7 @@ def test_an_outsider_finds_nothing(route: Route, rows: dict[str, str], mallory: 
         answer = client.generic(method, route.filled(rows))
         assert answer.status_code in (404, 405), f"{method} {route.path} answered {answer.status_code} to an outsider"
         if answer.status_code == 404:
-            absent = client.generic(method, route.filled({**rows, **dict.fromkeys(uuids(route), str(uuid4()))}))
+            absent = client.generic(method, route.filled({**rows, **nowhere(route)}))
             assert told(absent) == told(answer), f"{route.path} tells another team's row from none"
 
 
