@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +27,8 @@ from workers.probe.redact import remove_secrets, secrets_of
 LINGER_S = 0.5
 """How long a stream may stay open after its `[DONE]`."""
 
-_DONE = b"data: [DONE]"
+_DONE = re.compile(rb"\ndata: ?\[DONE\]")
+"""At the start of a line: inside an answer that speaks of streams, the line break would be escaped."""
 
 Call = Callable[[AsyncOpenAI, Mapping[str, str | Omit]], Awaitable[Any]]
 
@@ -193,9 +195,9 @@ class Prober:
         if transport is Transport.WHOLE:
             await response.aread()
             return
-        tail = b""
+        tail = b"\n"
         pieces = response.aiter_raw()
-        while (piece := await _next(pieces, LINGER_S if _DONE in tail else None)) is not None:
+        while (piece := await _next(pieces, LINGER_S if _DONE.search(tail) else None)) is not None:
             tail = (tail + piece)[-4096:]
         await response.aclose()
         capture.complete = True

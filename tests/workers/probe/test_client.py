@@ -75,6 +75,19 @@ async def test_a_stream_that_stays_open_after_done_does_not_hold_the_worker() ->
     assert exchange.latency_ms < 10_000
 
 
+async def test_an_answer_that_speaks_of_the_end_of_streams_is_not_taken_for_it() -> None:
+    async def answers(seen: Seen, writer: asyncio.StreamWriter) -> None:
+        whole = sse(chunk("A stream ends with data: [DONE]"), chunk(" as its last line."), chunk(None, "stop"))
+        cut = whole.index(b" as its last")
+        writer.write(whole[:cut])
+        await writer.drain()
+        await asyncio.sleep(1.0)
+        writer.write(whole[cut:])
+
+    _, decoded, _ = await probe(answers, transport=Transport.STREAM)
+    assert (decoded.outcome, decoded.text) == (Outcome.TEXT, "A stream ends with data: [DONE] as its last line.")
+
+
 async def test_connections_are_reused_between_asks() -> None:
     async with serving(response(completion())) as server, Prober(Target(server.url, "m"), allow=LOOPBACK) as prober:
         for _ in range(5):

@@ -296,7 +296,8 @@ def test_an_error_in_mid_stream_is_an_error_though_text_came_before_and_beside_i
 def test_an_error_event_with_any_payload_is_an_error() -> None:
     body = stream(delta(content="Hel"), done=False) + b'event: error\ndata: {"reason": "gone"}\n\n'
     assert read(body).outcome is Outcome.ERROR_BODY
-    assert read(b"event: error\ndata: it broke\n\n").outcome is Outcome.ERROR_BODY
+    broken = read(b"event: error\ndata: it broke for sk-proj-abcdEFGH1234567890\n\n")
+    assert (broken.outcome, broken.error_message) == (Outcome.ERROR_BODY, "it broke for [removed]")
 
 
 def test_an_error_object_instead_of_a_stream_is_an_error() -> None:
@@ -401,6 +402,9 @@ def test_an_incomplete_response_says_why() -> None:
 def test_a_streamed_response_is_its_last_event_and_a_cut_one_is_no_answer() -> None:
     deltas = [{"type": "response.output_text.delta", "delta": piece} for piece in ("H", "i.")]
     assert read(stream(*deltas, {"type": "response.completed", "response": responses()}, done=False)).text == "Hi."
+    failed = responses(status="failed", error={"code": "server_error", "message": "no"})
+    broken = read(stream(*deltas, {"type": "response.failed", "response": failed}, done=False))
+    assert (broken.outcome, broken.error_message) == (Outcome.ERROR_BODY, "no")
     cut = read(stream(*deltas, done=False))
     assert (cut.outcome, cut.text) == (Outcome.TRUNCATED_STREAM, "Hi.")
 

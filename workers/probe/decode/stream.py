@@ -10,6 +10,7 @@ from typing import Any
 from workers.probe.decode.errors import ProviderError, error_in
 from workers.probe.decode.fields import as_list, as_object, as_text
 from workers.probe.decode.outcome import has_finished
+from workers.probe.redact import redact
 
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -64,7 +65,7 @@ def fold(text: str) -> Folded:
             chunk = _DECODER.decode(data)
         except (ValueError, RecursionError):
             if name == "error":
-                error = error or ProviderError(data[:500])
+                error = error or ProviderError(redact(data))
             else:
                 malformed += 1
             continue
@@ -75,11 +76,11 @@ def fold(text: str) -> Folded:
             elif kind == "response.output_text.delta":
                 response_deltas.append(as_text(chunk.get("delta")))
             continue
-        found = error_in(chunk) if name != "error" else error_in(chunk) or ProviderError(data[:500])
+        found = error_in(chunk) if name != "error" else error_in(chunk) or ProviderError(redact(data))
         error = error or found
         chat.add(as_object(chunk))
     if final is not None:
-        return Folded(dict(final), True, malformed, error)
+        return Folded(dict(final), True, malformed, error or error_in(final))
     if response_deltas:
         content = [{"type": "output_text", "text": "".join(response_deltas)}]
         body = {"object": "response", "output": [{"type": "message", "content": content}]}
