@@ -136,7 +136,8 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         else:
             self.fields["signing_secret"].required = not self.instance.pk
         if self.instance.pk:
-            self.initial |= {"providers": ", ".join(self.instance.providers), "tags": ", ".join(self.instance.tags)}
+            self.initial["providers"] = ", ".join(self.instance.providers)
+            self.initial["tags"] = ", ".join(self.instance.tags)
             self.initial["address"] = self.instance.address_hint if mail else ""
             address.help_text = "" if mail else f"Stored: {self.instance.address_hint}. Empty: keep it."
         elif kind == Channel.Kind.SLACK:
