@@ -8,7 +8,22 @@ from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
 from ninja.openapi.schema import OpenAPISchema
 
-from dashboard.api import configuration, endpoints, monitors, observations, readings, runs, suites, team, trust
+from dashboard.api import (
+    baselines,
+    channels,
+    checkups,
+    configuration,
+    endpoints,
+    fit,
+    incidents,
+    monitors,
+    observations,
+    readings,
+    runs,
+    suites,
+    team,
+    trust,
+)
 from dashboard.api.auth import TokenAuth
 from dashboard.api.problems import CONTENT_TYPE, Problem, handle_all
 
@@ -69,11 +84,16 @@ def build() -> Api:
         ("", suites.router),
         ("/monitors", monitors.router),
         ("", runs.router),
+        ("/checkups", checkups.router),
+        ("", fit.router),
         ("", readings.router),
         ("", team.router),
         ("", configuration.router),
         ("", observations.router),
         ("", trust.router),
+        ("", incidents.router),
+        ("", channels.router),
+        ("", baselines.router),
     ]
     for prefix, router in routers:
         api.add_router(prefix, router)
