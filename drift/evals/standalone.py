@@ -114,7 +114,7 @@ def _difference(scope: Scope, d: Difference, reach: float, c: Comparison) -> tup
 def arm(r: ArmReport) -> str:
     parts = [
         f"<h2>{escape(r.name)}</h2>",
-        f"<p>{escape(words.headline(r))}. {escape(words.rounds(r).capitalize())}.</p>",
+        f"<p>{escape(words.headline(r))}. {escape(words.sentence(words.rounds(r)))}.</p>",
     ]
     facts = [("Cases", str(r.cases)), ("Answers scored", f"{r.scored} of {r.answers}")]
     if r.spread:
@@ -190,6 +190,6 @@ def _fork(fork: Fork) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Cells are HTML already."""
-    head = "".join(f"<th>{cell}</th>" for cell in header)
+    head = "".join(f"<th>{cell}</th>" for cell in header) if any(header) else ""
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -92,6 +92,11 @@ def needs(found: Comparison) -> str:
     return f"{seen}To see {goal}, it needs {' or '.join(more)}."
 
 
+def sentence(text: str) -> str:
+    """The text beginning with a capital, the rest untouched."""
+    return text[:1].upper() + text[1:]
+
+
 def headline(report: ArmReport) -> str:
     """'67.6 % [62.0, 72.7]; 69 of 198 cases flip'."""
     if report.score is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.test.utils import override_settings
 
 from drift.models import User
@@ -55,7 +56,7 @@ def test_upload_to_report_with_the_strict_json_answers(page: Any, live_server: A
     navigate = page.inner_text("tr:has(th:text-is('navigate'))")
     assert "186 187 184 183 191" in navigate
     assert "132 to 232" in navigate
-    first = page.locator("details.flip").first
+    first = page.locator(".flip details").first
     assert "begin the same" in first.inner_text()
     assert first.locator("mark").count() >= 2
 
@@ -65,3 +66,8 @@ def test_a_small_made_file_goes_the_same_way_and_fits_a_narrow_screen(page: Any,
     page.click("table a:has-text('answers')")
     page.set_viewport_size({"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        found = Axe().run(page).response["violations"]
+        grave = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+        assert grave == []
