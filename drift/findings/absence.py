@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import OuterRef, Q, Subquery
 
-from drift import incidents
+from drift import figures, incidents
 from drift.findings.kinds import Kind
+from drift.findings.service_rules import IN_A_ROW
 from drift.models import Endpoint, Finding, Heartbeat, Monitor, Run
 from drift.models.endpoint import Circuit
 
@@ -25,7 +26,7 @@ def look(now: datetime) -> int:
     if not Heartbeat.objects.filter(part="absence", beat_at__lte=now - EVERY).update(beat_at=now):
         return 0
     number = 0
-    for endpoint, kind, began, facts in (*_resting(now), *_silent(now), *_heard_again(now)):
+    for endpoint, kind, began, facts in (*_resting(now), *_answering(now), *_silent(now), *_heard_again(now)):
         with transaction.atomic():
             # whoever holds the endpoint's row decides; a second tick then sees the finding of the first
             if Endpoint.objects.select_for_update(skip_locked=True).filter(pk=endpoint.pk).first() is None:
@@ -50,12 +51,13 @@ def _last(endpoint: Endpoint, kind: Kind) -> bool:
     """Whether the latest finding of this matter says so already."""
     matters = {
         Kind.OUTAGE: (*OUTAGE, Kind.RECOVERY),
+        Kind.RECOVERY: (*OUTAGE, Kind.RECOVERY),
         Kind.NO_DATA: (Kind.NO_DATA, Kind.DATA_AGAIN),
         Kind.DATA_AGAIN: (Kind.NO_DATA, Kind.DATA_AGAIN),
     }[kind]
     latest = Finding.objects.filter(endpoint=endpoint, kind__in=matters).order_by("-found_at", "-pk").first()
     if latest is None:
-        return kind is Kind.DATA_AGAIN
+        return kind in (Kind.DATA_AGAIN, Kind.RECOVERY)
     return latest.kind == kind or (kind is Kind.OUTAGE and latest.kind in OUTAGE)
 
 
@@ -74,6 +76,23 @@ def _resting(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, st
         for row in rows.distinct()
         if row.last_answer is not None and now - row.last_answer > RESTS
     ]
+
+
+def _answering(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
+    """Endpoints that were found down here, and not by one of their series, and that have answered two runs since."""
+    told = Finding.objects.filter(kind=Kind.OUTAGE, series=None, incident__state__in=incidents.UNRESOLVED)
+    back = []
+    for finding in told.select_related("endpoint"):
+        answered = Run.objects.filter(
+            monitor__endpoint=finding.endpoint_id,
+            state=Run.State.FINISHED,
+            samples_comparable__gt=0,
+            finished_at__gt=finding.found_at,
+        )
+        if finding.endpoint.circuit == Circuit.CLOSED and answered.count() >= IN_A_ROW:
+            facts = {"was": finding.kind, "down_for": figures.duration(now - finding.began_at)}
+            back.append((finding.endpoint, Kind.RECOVERY, now, facts))
+    return back
 
 
 def _silent(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
