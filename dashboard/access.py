@@ -38,6 +38,7 @@ from drift.models import (
     StatusLink,
     Suite,
     Team,
+    User,
 )
 
 M = TypeVar("M", bound=Model)
@@ -83,6 +84,13 @@ def membership_of(request: HttpRequest) -> Membership:
             raise Http404("You are not in a team yet. Ask an owner to invite you.")
         request.tidegauge_membership = cached  # type: ignore[attr-defined]
     return cached
+
+
+def person_of(request: HttpRequest) -> User:
+    """Who is signed in. Raises PermissionDenied for nobody."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied("Sign in first.")
+    return request.user
 
 
 def token_in(request: HttpRequest) -> ApiToken | None:

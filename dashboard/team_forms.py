@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import available_timezones
 
+from allauth.account.forms import LoginForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
 from drift.models import ApiToken, Role, User
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """allauth's, with labels in place of placeholders, which vanish when one types."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("User name or e-mail address")
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
 
 
 class TeamForm(forms.Form):

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q, Sum
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-
 from drift.models import Baseline, Delivery, Endpoint, Heartbeat, Incident, Monitor, ObservedBucket, Run, Team
 from drift.overview import State, overview
 
@@ -73,11 +72,11 @@ def _judgements(teams: list[Team], now: datetime) -> Iterator[Metric]:
     unresolved = Q(incidents__state__in=[Incident.State.OPEN, Incident.State.ACKNOWLEDGED])
     for team in Team.objects.filter(pk__in=[t.pk for t in teams]).annotate(n=Count("incidents", filter=unresolved)):
         open_ones.add_metric((team.name,), team.n)
-    observed = GaugeMetricFamily("tidegauge_observed_answers", "Answers that production reported, last hour", labels=LABELS)
+    observed = GaugeMetricFamily(
+        "tidegauge_observed_answers", "Answers that production reported, last hour", labels=LABELS
+    )
     hour = ObservedBucket.objects.filter(endpoint__team__in=teams, starts_at__gte=now - timedelta(hours=1))
     fields = ("endpoint__team__name", "endpoint__name", "endpoint__provider", "endpoint__model")
     for *labels, number in hour.values_list(*fields).annotate(n=Sum("answers")):
         observed.add_metric(labels, number)
     yield from (valid, open_ones, observed)
-
-

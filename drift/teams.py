@@ -79,7 +79,7 @@ def remove(membership: Membership) -> None:
 
 
 def _keep_an_owner(membership: Membership, *, leaves: bool) -> None:
-    Team.objects.select_for_update().get(pk=membership.team_id)  # two owners who leave at once leave one after the other
+    Team.objects.select_for_update().get(pk=membership.team_id)  # two who leave at once wait for each other
     others = Membership.objects.filter(team=membership.team_id, role=Role.OWNER).exclude(pk=membership.pk)
     if leaves and membership.role == Role.OWNER and not others.exists():
         raise EntryError("A team needs an owner: make someone else owner first.")

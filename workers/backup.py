@@ -1,4 +1,4 @@
-"""One file with the whole database, and the way back: PostgreSQL's own tools, those of the embedded server if need be."""
+"""One file with the whole database, and the way back, by PostgreSQL's own tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BackupError(RuntimeError):
 
 
 def backup(target: Path) -> int:
-    """Writes the database to `target`, readable by this user only; its size in bytes. A half-written file is removed."""
+    """Writes the database to `target`, for this user's eyes; its size in bytes. A half-written file is removed."""
     part = target.with_name(target.name + ".part")
     part.touch(mode=0o600)
     try:
@@ -70,7 +70,12 @@ def _tool(name: str) -> str:
 def _run(name: str, *arguments: str) -> str:
     environment = {**os.environ, "PGPASSWORD": settings.DATABASES["default"]["PASSWORD"] or ""}
     done = subprocess.run(
-        [_tool(name), *arguments], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        [_tool(name), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     if done.returncode:
         said = done.stderr.strip().splitlines()

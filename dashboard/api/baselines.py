@@ -14,7 +14,7 @@ from pydantic import Field
 from dashboard.access import find, team_rows
 from dashboard.api.cursors import PagingQuery, page
 from dashboard.api.fields import STORABLE
-from dashboard.api.problems import Conflict
+from dashboard.api.problems import ConflictError
 from dashboard.api.readings import aware
 from drift import baselines
 from drift.baselines import BaselineError
@@ -86,11 +86,11 @@ def set_by_hand(request: HttpRequest, endpoint: UUID, body: Window) -> Any:
     found = find(request, Endpoint, endpoint)
     series = Series.objects.filter(endpoint=found, public_id=body.series).first()
     if series is None:
-        raise Conflict("This endpoint has no such series; see its history for those that it has.")
+        raise ConflictError("This endpoint has no such series; see its history for those that it has.")
     try:
         made = baselines.set_by_hand(
             series, aware(body.since), aware(body.until), None, timezone.now(), name=body.name.strip(), pin=body.pin
         )
     except BaselineError as error:
-        raise Conflict(str(error)) from error
+        raise ConflictError(str(error)) from error
     return 201, made

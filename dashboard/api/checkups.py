@@ -15,7 +15,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.problems import Conflict
+from dashboard.api.problems import ConflictError
 from drift.checkup import adopt, life, recorded, start, store
 from drift.checkup.changes import changes
 from drift.checkup.errors import CheckupError
@@ -142,7 +142,7 @@ def report(request: HttpRequest, checkup: UUID) -> Any:
 def stop(request: HttpRequest, checkup: UUID) -> Any:
     found = find(request, Checkup, checkup)
     if not life.stop(found, timezone.now()):
-        raise Conflict("This check-up is over already.")
+        raise ConflictError("This check-up is over already.")
     return find(request, Checkup, checkup)
 
 
@@ -151,7 +151,7 @@ def watch(request: HttpRequest, checkup: UUID) -> Any:
     try:
         monitor, baseline = adopt.adopt(find(request, Checkup, checkup), None, timezone.now())
     except CheckupError as error:
-        raise Conflict(str(error)) from error
+        raise ConflictError(str(error)) from error
     return {"monitor": monitor.public_id, "baseline": baseline.public_id if baseline else None}
 
 

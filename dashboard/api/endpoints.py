@@ -15,7 +15,7 @@ from pydantic import Field
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
 from dashboard.api.fields import Name, Secret, ShortText, Tag
-from dashboard.api.problems import Conflict
+from dashboard.api.problems import ConflictError
 from drift import endpoints, entered
 from drift.answers import ApiKind, Transport
 from drift.models import Endpoint, EndpointCheck
@@ -217,4 +217,6 @@ def checked(values: dict[str, Any]) -> dict[str, Any]:
 def refuse_taken_name(request: HttpRequest, name: str, own: Endpoint | None) -> None:
     same = team_rows(request, Endpoint).filter(name=name, archived_at__isnull=True)
     if same.exclude(pk=own.pk if own else None).exists():
-        raise Conflict(f"Your team already has an endpoint called {name!r}. Choose another name, or archive that one.")
+        raise ConflictError(
+            f"Your team already has an endpoint called {name!r}. Choose another name, or archive that one."
+        )

@@ -13,7 +13,7 @@ from pydantic import Field
 from dashboard.access import find, team_rows
 from dashboard.api.cursors import PagingQuery, page
 from dashboard.api.fields import ShortText
-from dashboard.api.problems import Conflict
+from dashboard.api.problems import ConflictError
 from dashboard.api.runs import RunOut
 from drift import entered, monitors
 from drift.models import Endpoint, Monitor, Suite
@@ -102,7 +102,7 @@ def add(request: HttpRequest, body: MonitorIn) -> Any:
     endpoint = find(request, Endpoint, body.endpoint)
     suite = find(request, Suite, body.suite)
     if Monitor.objects.filter(endpoint=endpoint, suite=suite).exists():
-        raise Conflict("This endpoint already has a monitor with that suite. Change that one instead.")
+        raise ConflictError("This endpoint already has a monitor with that suite. Change that one instead.")
     return 201, monitors.create(endpoint=endpoint, suite=suite, **body.dict(exclude={"endpoint", "suite"}))
 
 

@@ -35,7 +35,7 @@ class Problem(Schema):
     errors: list[FieldProblem] = []
 
 
-class Conflict(Exception):
+class ConflictError(Exception):
     """The request contradicts what is stored. The message says with what."""
 
 
@@ -63,7 +63,7 @@ def handle_all(api: NinjaAPI) -> None:
         HttpError: lambda request, error: problem(error.status_code, str(error)),
         PermissionDenied: lambda request, error: problem(403, str(error) or "You may not do that."),
         Http404: lambda request, error: problem(404, str(error) or "There is nothing here."),
-        Conflict: lambda request, error: problem(409, str(error)),
+        ConflictError: lambda request, error: problem(409, str(error)),
         IntegrityError: _integrity,
         DataError: lambda request, error: problem(422, "A value is too large or of the wrong kind to be stored."),
     }

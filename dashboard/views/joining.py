@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
+from dashboard.access import person_of
 from dashboard.team_forms import NewAccountForm
 from drift import teams
 from drift.audit import acting
@@ -40,9 +41,8 @@ def show(request: HttpRequest, signature: str) -> HttpResponse:
 
 
 def _as_member(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    assert isinstance(request.user, User)
     if request.method == "POST":
-        return _join(request, invitation, request.user, fresh=False)
+        return _join(request, invitation, person_of(request), fresh=False)
     return render(request, "dashboard/team/join.html", {"invitation": invitation, "form": None})
 
 

@@ -34,7 +34,9 @@ class _Once:
 def show(request: HttpRequest) -> HttpResponse:
     teams = _teams(request)
     if teams is None:
-        answer = HttpResponse("A token is needed: Authorization: Bearer tgr_...\n", status=401, content_type="text/plain")
+        answer = HttpResponse(
+            "A token is needed: Authorization: Bearer tgr_...\n", status=401, content_type="text/plain"
+        )
         answer["WWW-Authenticate"] = 'Bearer realm="tidegauge"'
         return answer
     registry = CollectorRegistry()

@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from dashboard.access import find, membership_of, require_owner, team_of, team_rows
+from dashboard.access import find, membership_of, person_of, require_owner, team_of, team_rows
 from dashboard.team_forms import InvitationForm, LinkForm, TeamForm, TokenForm
 from drift import teams
 from drift.entered import EntryError
-from drift.models import ApiToken, Invitation, Membership, Role, StatusLink, Team, User
+from drift.models import ApiToken, Invitation, Membership, Role, StatusLink, Team
 from drift.public import status_signature
 
 
@@ -71,7 +71,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = TeamForm(request.POST)
     if not form.is_valid():
         return _page(request, 400, team_form=form)
-    team = teams.found(form.cleaned_data["name"], _person(request))
+    team = teams.found(form.cleaned_data["name"], person_of(request))
     request.session["team"] = str(team.public_id)
     return redirect("team")
 
@@ -135,7 +135,7 @@ def invite(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         try:
             made = teams.invite(team_of(request), form.cleaned_data["email"], form.cleaned_data["role"],
-                                _person(request), timezone.now())  # fmt: skip
+                                person_of(request), timezone.now())  # fmt: skip
         except EntryError as error:
             form.add_error("email", str(error))
         else:
@@ -172,7 +172,9 @@ def _send(request: HttpRequest, invitation: Invitation) -> None:
             request, _("The e-mail could not be sent (%(error)s). Give %(email)s this link: %(link)s") % words
         )
     else:
-        messages.success(request, _("%(email)s was invited; the link is valid for 7 days.") % {"email": invitation.email})
+        messages.success(
+            request, _("%(email)s was invited; the link is valid for 7 days.") % {"email": invitation.email}
+        )
 
 
 def _member(request: HttpRequest, name: str) -> Membership:
@@ -184,8 +186,3 @@ def _member(request: HttpRequest, name: str) -> Membership:
 
 def _address(name: str, *words: str) -> str:
     return settings.SITE_URL.rstrip("/") + reverse(name, args=words)
-
-
-def _person(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user

@@ -13,18 +13,19 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from dashboard.access import person_of
 from dashboard.team_forms import ProfileForm
 from drift.models import User
 
 
 def show(request: HttpRequest) -> HttpResponse:
-    assert isinstance(request.user, User)
-    form = ProfileForm(request.POST or None, instance=request.user)
+    own = person_of(request)
+    form = ProfileForm(request.POST or None, instance=own)
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("Saved."))
         return redirect("you")
-    person = User.objects.get(pk=request.user.pk)
+    person = User.objects.get(pk=own.pk)
     context = {
         "form": form,
         "person": person,

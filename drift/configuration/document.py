@@ -13,8 +13,6 @@ from drift.answers import ApiKind, Transport
 from drift.configuration.references import Reference
 from drift.findings.kinds import Severity
 
-VERSION = 1
-
 
 def _named(value: str) -> str:
     return entered.text(value, most=80, least=1, what="name")
@@ -134,7 +132,7 @@ class RulesSaid(Said):
 class Document(Said):
     """A whole file. What it leaves out is left as it is."""
 
-    tidegauge: Literal[1] = VERSION
+    tidegauge: Literal[1] = 1
     endpoints: list[EndpointSaid] = []
     suites: list[SuiteSaid] = []
     monitors: list[MonitorSaid] = []

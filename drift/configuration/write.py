@@ -11,9 +11,7 @@ import yaml
 
 from drift.configuration.document import CanarySaid, Document, Said
 
-HEAD = (
-    "# Tidegauge's set-up of one team. Secrets are references: ${NAME} or file:PATH. What is left out stays as it is.\n"
-)
+HEAD = "# One team's set-up. Secrets are references: ${NAME} or file:PATH. What is left out stays as it is.\n"
 ALWAYS = {"cadence_s", "repeats", "tidegauge", "max_tokens", "parameters"}
 
 

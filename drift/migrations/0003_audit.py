@@ -45,7 +45,8 @@ BEGIN
     team := CASE WHEN TG_ARGV[0] = 'team' THEN (subject ->> 'id')::bigint ELSE (subject ->> 'team_id')::bigint END;
     named := COALESCE(subject ->> 'name', subject ->> 'email', '');
     IF TG_ARGV[0] = 'monitor' THEN
-        SELECT e.team_id, e.name INTO team, named FROM drift_endpoint e WHERE e.id = (subject ->> 'endpoint_id')::bigint;
+        SELECT e.team_id, e.name INTO team, named FROM drift_endpoint e
+         WHERE e.id = (subject ->> 'endpoint_id')::bigint;
     ELSIF TG_ARGV[0] = 'membership' THEN
         SELECT u.username INTO named FROM drift_user u WHERE u.id = (subject ->> 'user_id')::bigint;
     END IF;

@@ -1,4 +1,4 @@
-"""OpenTelemetry traces with the GenAI semantic conventions as observations. Prompts and answers are hashed, not kept."""
+"""OpenTelemetry traces (GenAI semantic conventions) as observations. Prompts and answers are hashed, not kept."""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ def record(team: Team, seen: Sequence[Observation], now: datetime) -> list[Rejec
     for index, one in enumerate(seen):
         endpoint = endpoints.of(one)
         if endpoint is None:
-            reason = f"no endpoint called {one.endpoint!r}" if one.endpoint else "no endpoint, or several, of that model"
+            reason = (
+                f"no endpoint called {one.endpoint!r}" if one.endpoint else "no endpoint, or several, of that model"
+            )
             rejected.append(Rejected(index, reason))
         elif not now - OLDEST <= one.at <= now + MOST_AHEAD:
             rejected.append(Rejected(index, "its time is more than 7 days ago or ahead of now"))

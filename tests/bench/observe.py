@@ -178,7 +178,9 @@ def report(bare: float, sent: int, latencies: list[float], elapsed: float) -> in
         "rows": rows,
         "seconds": round(elapsed, 1),
     }
-    print(f"{sent / elapsed:,.0f} observations/s over {elapsed:.0f} s in batches of {BATCH}; a bare insert loop: {bare:,.0f}/s")
+    print(
+        f"{sent / elapsed:,.0f} observations/s over {elapsed:.0f} s in batches of {BATCH}; a bare insert loop: {bare:,.0f}/s"
+    )
     print(f"answered in {p50:.0f} ms (median), {p99:.0f} ms (99th percentile)")
     print(f"acknowledged {sent:,}, counted {stored:,}, in {rows:,} rows")
     print(json.dumps(result))

@@ -101,9 +101,7 @@ def test_links_lead_to_files(file: Path) -> None:
             assert (file.parent / target).exists(), f"{file.name} links to {target}"
 
 
-def test_rules_and_dashboard_use_metrics_that_exist(
-    monitor: Monitor, record_answers: Callable[..., Run]
-) -> None:
+def test_rules_and_dashboard_use_metrics_that_exist(monitor: Monitor, record_answers: Callable[..., Run]) -> None:
     record_answers(monitor, [["a b", "a c"], ["x", "x"]])
     known = {metric.name for metric in metrics([monitor.endpoint.team], timezone.now())}
     rules = yaml.safe_load((ROOT / "docs" / "prometheus-alerts.yml").read_text())
@@ -123,5 +121,3 @@ def test_every_setting_is_documented() -> None:
     names = set(re.findall(r'environment\.\w+\(\s*"([A-Z_]+)"', sources)) - {"EMAIL_USE_SSL"}
     missing = sorted(name for name in names if f"`{name}`" not in told)
     assert not missing, missing
-
-
