@@ -91,6 +91,8 @@ class EngineLoop:
                 self.engine.cancel(sequence)
 
     def _give_up(self) -> None:
-        for sequence in list(self.engine.scheduler.running):
+        scheduler = self.engine.scheduler
+        # With nobody running it was the admission of the first in the queue that failed.
+        for sequence in list(scheduler.running) or list(scheduler.waiting)[:1]:
             self.engine.cancel(sequence)
             sequence.listener(Progress(None, "", None, 0, "error"))
