@@ -16,6 +16,7 @@ from drift import figures
 from drift.findings.kinds import Kind, Severity
 from drift.findings.words import at, label, sentence, sureness
 from drift.models import Baseline, Channel, Delivery, Endpoint, Finding, Incident
+from drift.voided import evals_on, in_words
 
 ADVICE = {
     Kind.NEW_IDENTITY: "Do not compare with results from before; run evals that matter again.",
@@ -57,7 +58,9 @@ def message_for(delivery: Delivery, now: datetime) -> dict[str, Any]:
 
 
 def _of_incident(delivery: Delivery, incident: Incident, now: datetime) -> dict[str, Any]:
-    findings = list(incident.findings.select_related("endpoint", "baseline", "series").order_by("found_at", "pk"))
+    findings = list(
+        incident.findings.select_related("endpoint", "baseline__series", "series").order_by("found_at", "pk")
+    )
     endpoints = list(incident.endpoints.order_by("name"))
     lead = _leading(findings)
     prefix = {
@@ -150,7 +153,9 @@ def _voids(findings: Sequence[Finding]) -> str:
     ]
     word = "Baseline" if len(void) == 1 else f"{len(void)} baselines:"
     verb = "no longer holds" if len(void) == 1 else "no longer hold"
-    return f"{word} {', '.join(names)} {verb}. A new one is being taken."
+    used = in_words([run for baseline in void.values() for run in evals_on(baseline)])
+    evals = f" Evals that relied on it: {used}." if used else ""
+    return f"{word} {', '.join(names)} {verb}. A new one is being taken.{evals}"
 
 
 def _names(findings: Sequence[Finding], side: str) -> list[str]:

@@ -22,6 +22,7 @@ from drift.findings.kinds import Kind
 from drift.findings.words import label, sentence, sureness
 from drift.messages import window_query
 from drift.models import Event, Finding, Incident, Silence
+from drift.voided import evals_on
 
 PAGE = 50
 FEED_KINDS = (
@@ -55,13 +56,18 @@ def index(request: HttpRequest) -> HttpResponse:
 
 def show(request: HttpRequest, incident: UUID) -> HttpResponse:
     found = find(request, Incident, incident)
-    findings = list(found.findings.select_related("endpoint", "baseline", "series", "run").order_by("found_at", "pk"))
+    findings = list(
+        found.findings.select_related("endpoint", "baseline__series__endpoint", "series", "run").order_by(
+            "found_at", "pk"
+        )
+    )
     context: dict[str, Any] = {
         "incident": found,
         "mark": mark_of(found),
         "card": card(found, findings),
         "findings": [told(finding) for finding in findings],
         "example": example_of(findings),
+        "void": [{"baseline": each, "evals": evals_on(each)} for each in card(found, findings).void],
         "endpoints": found.endpoints.order_by("name"),
         "events": found.events.select_related("actor").order_by("at", "pk"),
         "deliveries": found.deliveries.select_related("channel", "fallback_for").order_by("created_at", "pk"),

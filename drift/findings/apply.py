@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from django.db import DatabaseError, transaction
 from django.db.models import Sum
 
-from drift import baselines, figures, incidents
+from drift import baselines, feed, figures, incidents
 from drift.answers import Decoded
 from drift.findings import explain
 from drift.findings.budgets import limits_of
@@ -19,15 +21,32 @@ from drift.findings.judge import Judgement, State, judge, watching
 from drift.findings.kinds import Kind
 from drift.findings.requests import request_changed
 from drift.findings.words import label, sentence
-from drift.models import Baseline, Finding, Monitor, Run, Sample, Series, SeriesBucket, SeriesWatch, Span
+from drift.models import Baseline, Event, Finding, Monitor, Run, Sample, Series, SeriesBucket, SeriesWatch, Span
 from drift.rollups import start_of
+
+log = logging.getLogger(__name__)
 
 LEAST_EXTRA_LEFT = 0.1  # extra samples leave this share of the day's tokens to the schedule
 MOST_EXTRA_A_DAY = 40
 
 
 def after_run(run: Run, series: Series, samples: Sequence[Sample], decoded: Sequence[Decoded], now: datetime) -> None:
-    """Judges a finished run. The caller holds the series' row lock and has written everything else of the run."""
+    """Judges a finished run. The caller holds the series' row lock and has written everything else of the run.
+
+    All or nothing of it is kept. A fault in the rules costs the judgement and not the answers, and is told in the feed.
+    """
+    try:
+        with transaction.atomic():
+            _judge(run, series, samples, decoded, now)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        log.exception("run %s could not be judged; its answers are kept", run.public_id)
+        text = f"A run of {series.endpoint.name} could not be judged ({type(error).__name__}); its answers are kept."
+        feed.note(series.endpoint, Event.Kind.FINDING, text, now)
+
+
+def _judge(run: Run, series: Series, samples: Sequence[Sample], decoded: Sequence[Decoded], now: datetime) -> None:
     watch, _ = SeriesWatch.objects.get_or_create(series=series, defaults={"updated_at": now})
     state = State.from_numbers(watch.state)
     baseline = baselines.current(series)

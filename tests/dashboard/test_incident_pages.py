@@ -19,6 +19,10 @@ from drift.models import (
     Delivery,
     Drill,
     Endpoint,
+    EvalArm,
+    EvalRun,
+    EvalSet,
+    EvalVersion,
     Event,
     Finding,
     Incident,
@@ -28,6 +32,7 @@ from drift.models import (
     User,
 )
 from drift.secrets import Secret
+from tests.conftest import read_text
 from tests.drift.findings.simulated import fp
 
 NOW = timezone.now()
@@ -255,3 +260,20 @@ def test_a_baseline_of_too_few_runs_is_refused_with_words(
 
 def local(moment: Any) -> str:
     return (timezone.localtime(moment) - timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M")
+
+
+def test_an_incident_names_the_evals_that_relied_on_the_void_baseline(
+    as_bob: Client, monitor: Monitor, record_answers: Callable[..., Run]
+) -> None:
+    at = timezone.now() - timedelta(minutes=100)
+    for number in range(18):
+        name = "fp_one" if number < 14 else "fp_two"
+        record_answers(monitor, [[read_text("a b", fingerprint=name)] * 4] * 2, at + timedelta(minutes=5 * number))
+    eval_set = EvalSet.objects.create(team=monitor.endpoint.team, name="Maths")
+    version = EvalVersion.objects.create(eval_set=eval_set, number=1)
+    run = EvalRun.objects.create(version=version, started_at=at + timedelta(minutes=65), repeats=5)
+    EvalArm.objects.create(run=run, endpoint=monitor.endpoint, position=0)
+
+    page = as_bob.get(f"/incidents/{Incident.objects.get().public_id}/").content.decode()
+    assert "Evals that relied on it" in page
+    assert "Maths" in page

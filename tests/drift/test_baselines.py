@@ -16,7 +16,19 @@ from drift.answers import Outcome
 from drift.baselines import BaselineError
 from drift.findings.kinds import Kind
 from drift.gate import Answer, gate
-from drift.models import Baseline, Channel, Delivery, Endpoint, Finding, Incident, Monitor, Run, SeriesWatch, User
+from drift.models import (
+    Baseline,
+    Channel,
+    Delivery,
+    Endpoint,
+    Event,
+    Finding,
+    Incident,
+    Monitor,
+    Run,
+    SeriesWatch,
+    User,
+)
 from tests.conftest import NOW, read_text
 
 SLOT = timedelta(minutes=5)
@@ -225,3 +237,22 @@ def test_the_gate_command_exits_with_its_answer(
 
     assert ended.value.code == status
     assert '"exit_status": ' + str(status) in capsys.readouterr().out
+
+
+def test_a_fault_in_the_rules_costs_the_judgement_and_not_the_answers(
+    runs: Callable[..., list[Run]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(3)
+
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("drift.findings.apply.judge", fails)
+    [run] = runs(1)
+    monkeypatch.undo()
+    runs(1)
+
+    assert run.state == Run.State.FINISHED
+    assert run.samples_comparable == 10
+    assert "could not be judged (ZeroDivisionError)" in Event.objects.get().text
+    assert Baseline.objects.get().runs_count == 4, "nothing of the failed judgement is kept, and the next one goes on"
