@@ -52,13 +52,17 @@ class CaseAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ArmAnswers:
-    """`void`: why the endpoint's baseline was not valid meanwhile. `baseline`: what else is known of it, in words."""
+    """`void`: why the endpoint's baseline was not valid meanwhile. `baseline`: what else is known of it, in words.
+
+    `setup`: endpoint and parameters; arms of the same setup and prompts are two dates of one endpoint.
+    """
 
     name: str
     cases: tuple[CaseAnswers, ...]
     endpoint: str = ""
     void: str = ""
     baseline: str = ""
+    setup: str = ""
 
     @property
     def scored(self) -> list[CaseAnswers]:

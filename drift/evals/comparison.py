@@ -98,7 +98,7 @@ def compare(
     a: ArmAnswers, b: ArmAnswers, margin: float = MARGIN, scope: Scope | None = None, permutations: int = PERMUTATIONS
 ) -> Comparison:
     """Compares two arms. `scope` None: exactly these cases where both are one endpoint, else cases like these."""
-    chosen = scope or (Scope.THESE if a.endpoint and a.endpoint == b.endpoint and _same_prompts(a, b) else Scope.SAMPLE)
+    chosen = scope or (Scope.THESE if two_dates(a, b) else Scope.SAMPLE)
     pairs, total = paired_cases(a, b)
     enough = bool(total) and len(pairs) / total >= SHARED_ENOUGH
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(f"{a.name}\0{b.name}".encode()).digest()[:8]))
@@ -188,7 +188,7 @@ def confounders(a: ArmAnswers, b: ArmAnswers) -> tuple[str, ...]:
         if arm.void:
             found.append(f"{arm.name}: {arm.void}")
     mine, theirs = set(identities(a)), set(identities(b))
-    if a.endpoint and a.endpoint == b.endpoint and mine and theirs and mine != theirs and not found:
+    if a.endpoint and a.endpoint == b.endpoint and mine and theirs and mine != theirs and not two_dates(a, b):
         found.append(f"one endpoint, but {a.name} was answered by {_names(mine)} and {b.name} by {_names(theirs)}")
     return tuple(found)
 
@@ -214,6 +214,13 @@ def _only(arm: ArmAnswers, identity: str) -> ArmAnswers:
 
 def _arms_of(pairs: Sequence[tuple[CaseAnswers, CaseAnswers]]) -> tuple[list[CaseAnswers], list[CaseAnswers]]:
     return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def two_dates(a: ArmAnswers, b: ArmAnswers) -> bool:
+    """Whether both arms are one endpoint asked alike at two times: then an identity that changed is no confounder but
+    what the comparison may find.
+    """
+    return bool(a.setup) and a.setup == b.setup and _same_prompts(a, b)
 
 
 def _same_prompts(a: ArmAnswers, b: ArmAnswers) -> bool:

@@ -9,6 +9,7 @@ from drift.measure.evals.planning import Split, splits
 from drift.measure.paired import NO_PILOT, DifferenceNoise, best_repeats, cases_needed, smallest_difference
 
 REPEATS = (1, 3, 5, 10, 20)
+FEWEST_CASES = 20
 CASE_COST = 5.0  # one more case costs as much as this many answers of each arm, unless told otherwise
 
 
@@ -23,15 +24,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`same_money`: the best split of what this run cost into cases and repeats, new cases allowed; `these_cases`: with
-    at most as many as there are. `usual`: the repeats that theory asks for; None: cases add no noise, repeats suffice.
+    """`same_money`: the best split of what this run cost into cases and repeats, new cases allowed. `usual`: the
+    repeats that two-stage sampling asks for; None: cases add no noise that could be seen, so repeats are as good.
     """
 
     goal: float
     steps: tuple[Step, ...]
     case_cost: float
     same_money: Split | None
-    these_cases: Split | None
     usual: int | None
 
 
@@ -42,8 +42,7 @@ def outlook(noise: DifferenceNoise, cases: int, repeats: float, goal: float, cas
         goal=goal,
         steps=tuple(Step(k, smallest_difference(noise, cases, k), cases_needed(noise, goal, k)) for k in REPEATS),
         case_cost=case_cost,
-        same_money=_best(splits(noise, budget, case_cost, 1.0)),
-        these_cases=_best(splits(noise, cases * repeats + 1e-9, 0.0, 1.0, cases)),
+        same_money=_best(splits(noise, budget, case_cost, 1.0, least=min(cases, FEWEST_CASES))),
         usual=best_repeats(noise, case_cost, 1.0),
     )
 

@@ -45,6 +45,7 @@ def arm_answers(run: EvalRun, arm: EvalArm, rows: Sequence[EvalCase], full: bool
         cases=tuple(_case(row, answers[row.pk], full) for row in rows if row.pk in answers),
         endpoint=str(arm.endpoint.public_id),
         void=void,
+        setup=json.dumps([arm.endpoint_id, arm.parameters], sort_keys=True),
         baseline="" if void or run.started_at is None else baseline_words(arm.endpoint, run.started_at),
     )
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from dashboard.access import may_edit
 from dashboard.links import with_query
-from dashboard.views.evals.sources import Source, reports_of, source_of
+from dashboard.views.evals.sources import Source, reports_of, source_of, with_other_run
 from drift.evals import pictures, standalone, words
 from drift.evals.comparison import Comparison, compare, compare_all
 from drift.evals.export import answers_as_csv
@@ -21,6 +21,7 @@ from drift.evals.outlook import CASE_COST, Outlook, outlook
 from drift.evals.read import file_name
 from drift.evals.report import DEEPER_REPEATS, report
 from drift.measure.evals.scopes import Scope
+from drift.models import EvalRun
 
 MOST_FLIPS = 30
 MOST_MOVED = 20
@@ -53,8 +54,9 @@ def arm(request: HttpRequest, kind: str, source: str, arm: str) -> HttpResponse:
 
 
 def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
-    found = source_of(request, kind, source)
-    a, b = _place(request, found, "a", 0), _place(request, found, "b", 1)
+    """Two arms of one run, or, with `with`, arms of two runs of the same set: two dates of one endpoint."""
+    found, other = with_other_run(request, source_of(request, kind, source))
+    a, b = _place(request, found, "a", 0), _place(request, found, "b", _opposite(found, other))
     if a == b:
         raise Http404("An arm is not compared with itself.")
     wanted = request.GET.get("scope", "")
@@ -67,6 +69,8 @@ def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
     known = [d.estimate for d in (compared.like, compared.these) if d]
     context = {
         "source": found,
+        "other": other,
+        "earlier": _earlier(found),
         "comparison": compared,
         "pair": [(a, reports[0]), (b, reports[1])],
         "a": a,
@@ -102,6 +106,19 @@ def _scope_links(request: HttpRequest, chosen: Scope | None) -> list[dict[str, A
         label = words.SCOPES[scope].split(" (")[0].lower()
         links.append({"label": label, "url": with_query(request, scope=scope), "current": scope is chosen})
     return links
+
+
+def _opposite(source: Source, other: EvalRun | None) -> int:
+    """The arm that the first is compared with unless told otherwise: the other run's first, else the second."""
+    return len(source.results.arms) - other.arms.count() if other else 1
+
+
+def _earlier(source: Source) -> list[EvalRun]:
+    """Other runs of the same set that the arms can be compared with."""
+    if not isinstance(source.row, EvalRun):
+        return []
+    runs = EvalRun.objects.filter(version__eval_set=source.row.version.eval_set, answered__gt=0)
+    return list(runs.exclude(pk=source.row.pk).select_related("version__eval_set").order_by("-created_at")[:20])
 
 
 def _place(request: HttpRequest, source: Source, name: str, default: int) -> int:

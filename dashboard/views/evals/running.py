@@ -108,6 +108,12 @@ def show(request: HttpRequest, run: UUID) -> HttpResponse:
         "run": row,
         "live": row.state in (EvalRun.State.DUE, EvalRun.State.RUNNING),
         "deeper": row.deeper.order_by("-created_at"),
+        "earlier": EvalRun.objects.filter(
+            version__eval_set=row.version.eval_set, created_at__lt=row.created_at, deepens=None, answered__gt=0
+        )
+        .select_related("version__eval_set")
+        .order_by("-created_at")
+        .first(),
     }
     part = "live" if request.htmx else "run"  # type: ignore[attr-defined]
     return render(request, f"dashboard/evals/{part}.html", context)

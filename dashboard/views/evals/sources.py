@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
-from dashboard.access import find, may_edit
+from dashboard.access import find, may_edit, team_rows
+from dashboard.links import is_uuid
 from drift.evals import pictures
-from drift.evals.answers import Results
+from drift.evals.answers import ArmAnswers, Results
 from drift.evals.comparison import MARGIN, Comparison, compare_all
 from drift.evals.errors import EvalError
 from drift.evals.read import results_of_run, results_of_upload
@@ -57,6 +59,25 @@ def source_of(request: HttpRequest, kind: str, source: str | UUID) -> Source:
         return Source(kind, upload, results_of_upload(upload), margin_of(request))
     except EvalError as error:
         raise Http404(f"This file cannot be read as results: {error}") from None
+
+
+def with_other_run(request: HttpRequest, source: Source) -> tuple[Source, EvalRun | None]:
+    """The source with the arms of another run of the same set beside its own, where the address names one by `with`."""
+    wanted = request.GET.get("with", "")
+    row = source.row
+    if not isinstance(row, EvalRun) or not is_uuid(wanted):
+        return source, None
+    other = team_rows(request, EvalRun).filter(public_id=wanted, version__eval_set=row.version.eval_set).first()
+    if other is None or other.pk == row.pk:
+        return source, None
+    arms = (*dated(source.results, row), *dated(results_of_run(other), other))
+    return replace(source, results=replace(source.results, arms=arms)), other
+
+
+def dated(results: Results, run: EvalRun) -> tuple[ArmAnswers, ...]:
+    """Its arms, named with when they were asked."""
+    began = timezone.localtime(run.started_at or run.created_at)
+    return tuple(replace(arm, name=f"{arm.name}, {began.day} {began:%b %H:%M:%S}") for arm in results.arms)
 
 
 def margin_of(request: HttpRequest) -> float:

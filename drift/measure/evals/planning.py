@@ -50,20 +50,27 @@ class Split:
 
 
 def splits(
-    noise: DifferenceNoise, budget: float, cost_of_case: float, cost_of_answers: float, cases: int | None = None
+    noise: DifferenceNoise,
+    budget: float,
+    cost_of_case: float,
+    cost_of_answers: float,
+    cases: int | None = None,
+    least: int = 2,
 ) -> list[Split]:
     """Every sensible way to spend `budget`, the smallest detectable difference first, of equals the cheaper.
 
     `cost_of_case`: one more case before it is asked; `cost_of_answers`: one answer of each arm; `cases`: how many there
-    are at most (None: as many as are paid for). Empty where not even two cases are affordable.
+    are at most (None: as many as are paid for); `least`: splits with fewer cases are not offered, since few cases say
+    little about others. Empty where not even those are affordable.
     """
     return sorted(
-        _splits(noise, budget, cost_of_case, cost_of_answers, cases), key=lambda split: (split.detectable, split.cost)
+        _splits(noise, budget, cost_of_case, cost_of_answers, cases, least),
+        key=lambda split: (split.detectable, split.cost),
     )
 
 
 def _splits(
-    noise: DifferenceNoise, budget: float, cost_of_case: float, cost_of_answers: float, cases: int | None
+    noise: DifferenceNoise, budget: float, cost_of_case: float, cost_of_answers: float, cases: int | None, least: int
 ) -> Iterator[Split]:
     for repeats in range(1, MOST_REPEATS + 1):
         each = cost_of_case + repeats * cost_of_answers
@@ -71,5 +78,5 @@ def _splits(
             raise ValueError("cases and answers cannot both be free")
         n = int(budget / each)
         n = n if cases is None else min(n, cases)
-        if n >= 2:
+        if n >= max(2, least):
             yield Split(n, repeats, n * each, smallest_difference(noise, n, repeats))

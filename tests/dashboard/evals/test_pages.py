@@ -331,3 +331,30 @@ def test_a_baseline_that_became_void_voids_the_run(run: EvalRun, monitor, record
     page = as_alice.get(reverse("eval-compare", args=["runs", run.public_id])).content.decode()
     assert "its baseline was void when the eval began: a new fingerprint" in page
     assert "Confounded" in page
+
+
+def test_two_dates_of_one_endpoint_are_judged_on_exactly_these_cases(
+    run: EvalRun, version, endpoint, as_alice: Client
+) -> None:
+    from drift.evals.plan import ArmPlan, start
+
+    later = answered(
+        start(version, [ArmPlan(endpoint, "old prompt")], repeats=5),
+        lambda arm, case, repeat: "yes" if repeat > 3 else "no",
+        fingerprint="fp_two",
+    )
+    page = as_alice.get(reverse("eval-run", args=[later.public_id])).content.decode()
+    assert f"?with={run.public_id}" in page
+    compared = as_alice.get(reverse("eval-compare", args=["runs", later.public_id]) + f"?with={run.public_id}&a=0&b=2")
+    text = compared.content.decode()
+    assert compared.status_code == 200
+    assert text.index("Exactly these cases") < text.index('<span class="tag">decides</span>')
+    assert "Confounded" not in text
+    assert as_alice.get(reverse("eval-compare", args=["runs", later.public_id])).status_code == 404, "one arm alone"
+
+
+def test_another_teams_run_cannot_be_compared_with(run: EvalRun, mallory, as_mallory: Client, endpoint) -> None:
+    assert (
+        as_mallory.get(reverse("eval-compare", args=["runs", run.public_id]) + f"?with={run.public_id}").status_code
+        == 404
+    )

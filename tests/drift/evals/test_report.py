@@ -104,8 +104,11 @@ def test_overlapping_intervals_and_a_clear_difference() -> None:
 
 
 def test_two_dates_of_one_endpoint_are_judged_on_exactly_these_cases() -> None:
-    found = compare(arm("May", drawn(0.7), endpoint="e"), arm("June", drawn(0.7, seed=1), endpoint="e"))
+    found = compare(
+        arm("May", drawn(0.7), "fp_1", "e", setup="e"), arm("June", drawn(0.7, seed=1), "fp_2", "e", setup="e")
+    )
     assert found.scope is Scope.THESE
+    assert not found.confounded, "an identity that changed between the dates is what may be found"
     assert found.these is not None
     assert found.like is not None
     assert found.these.error is not None
@@ -121,7 +124,7 @@ def test_inconclusive_says_what_it_needs() -> None:
 
 
 def test_identical_steady_arms_are_equivalent_on_these_cases() -> None:
-    a, b = (arm(name, [[float(i % 3 > 0)] * 5 for i in range(40)], endpoint="e") for name in "ab")
+    a, b = (arm(name, [[float(i % 3 > 0)] * 5 for i in range(40)], endpoint="e", setup="e") for name in "ab")
     found = compare(a, b, margin=0.03)
     assert found.verdict is Verdict.EQUIVALENT
 
@@ -241,7 +244,6 @@ def test_the_outlook_spends_the_same_money_better() -> None:
     assert found.same_money is not None
     assert found.same_money.repeats > 2, "dear cases and much sampling noise ask for repeats"
     assert found.same_money.cost <= 50 * 22 + 1
-    assert found.these_cases is not None
-    assert found.these_cases.cases <= 50
+    assert found.same_money.cases >= 20, "a handful of cases says little about others"
     assert expected(None, 100, 5) == pytest.approx(smallest_difference(NO_PILOT, 100, 5))
     assert expected(noisy, 0, 5) is None
