@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from drift import alerts, drills, endpoints, incidents, retention, runs, schedule
+from drift import alerts, deliveries, drills, endpoints, incidents, retention, runs, schedule
 from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
@@ -54,9 +54,9 @@ def _tend_alerts(now: datetime) -> None:
     alerts.catch_up(now)
     alerts.remind(now)
     alerts.summarise(now)
-    alerts.reap(now)
+    deliveries.reap(now)
     drills.reap(now)
-    for delivery_id in alerts.deliveries_to_publish(now):
+    for delivery_id in deliveries.to_publish(now):
         notify.delay(delivery_id)
     for drill_id in drills.to_publish(now):
         drill.delay(drill_id)

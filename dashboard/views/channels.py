@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
 from dashboard.alert_forms import BudgetForm, ChannelForm
 from dashboard.views.endpoint_forms import person
-from drift import alerts, drills
+from drift import alerts, deliveries, drills
 from drift.findings.budgets import STATISTICS, budget_of
 from drift.models import AlertRules, Channel, Delivery, Drill, Monitor
 
@@ -108,7 +108,7 @@ def test(request: HttpRequest, channel: UUID) -> HttpResponse:
 def disable(request: HttpRequest, channel: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Channel, channel)
-    alerts.disable(found, f"switched off by {request.user}", timezone.now())
+    deliveries.disable(found, f"switched off by {request.user}", timezone.now())
     return redirect("channel", found.public_id)
 
 
@@ -116,7 +116,7 @@ def disable(request: HttpRequest, channel: UUID) -> HttpResponse:
 def enable(request: HttpRequest, channel: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Channel, channel)
-    alerts.enable(found, timezone.now())
+    deliveries.enable(found, timezone.now())
     messages.success(request, f"{found.name} is used again.")
     return redirect("channel", found.public_id)
 

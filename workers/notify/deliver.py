@@ -6,7 +6,7 @@ import logging
 
 from django.utils import timezone
 
-from drift import alerts
+from drift import deliveries
 from drift.messages import message_for
 from drift.models import Channel, Delivery
 from drift.secrets import Secret
@@ -22,23 +22,23 @@ def perform(delivery_id: int) -> bool:
     Marked as sent only after the transport took it: a crash in between sends it again, with the same key.
     """
     started = timezone.now()
-    claimed = alerts.claim(delivery_id, started)
+    claimed = deliveries.claim(delivery_id, started)
     if claimed is None:
         return False
     delivery, token = claimed
     try:
         if not delivery.message:
-            alerts.keep_message(delivery, message_for(delivery, started))
+            deliveries.keep_message(delivery, message_for(delivery, started))
         send(delivery)
     except TransportError as error:
-        alerts.note_failure(delivery, token, started, timezone.now(), str(error), error.permanent)
+        deliveries.note_failure(delivery, token, started, timezone.now(), str(error), error.permanent)
         log.warning("delivery %s: %s", delivery.public_id, error)
         return False
     except Exception as error:
         # a fault of ours: tried again later, and seen in the log
-        alerts.note_failure(delivery, token, started, timezone.now(), f"{type(error).__name__}: {error}", False)
+        deliveries.note_failure(delivery, token, started, timezone.now(), f"{type(error).__name__}: {error}", False)
         raise
-    alerts.note_sent(delivery, token, started, timezone.now())
+    deliveries.note_sent(delivery, token, started, timezone.now())
     return True
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from drift import alerts
+from drift import alerts, deliveries
 from drift.findings.kinds import Kind
 from drift.models import Channel, Delivery, Incident
 from tests.workers.notify.receivers import Mailbox, Receiver
@@ -155,7 +155,7 @@ def test_waits_double_up_to_an_hour(channel: Callable[..., Channel], incident: C
     waits = []
     for number in range(1, 12):
         delivery.attempts_count = number
-        waits.append(alerts.wait_after(delivery).total_seconds())
+        waits.append(deliveries.wait_after(delivery).total_seconds())
 
     assert waits[:3] == [15, 30, 60]
     assert max(waits) == 3600
@@ -245,10 +245,10 @@ def test_a_notifier_that_died_is_taken_over(
     incident()
     delivery = Delivery.objects.get(channel=to)
     Delivery.objects.update(due_at=timezone.now())
-    assert alerts.claim(delivery.pk, timezone.now())
+    assert deliveries.claim(delivery.pk, timezone.now())
 
-    assert alerts.reap(timezone.now()) == 0
-    assert alerts.reap(timezone.now() + timedelta(seconds=91)) == 1
+    assert deliveries.reap(timezone.now()) == 0
+    assert deliveries.reap(timezone.now() + timedelta(seconds=91)) == 1
     assert send_now(to).state == Delivery.State.SENT
 
 
