@@ -13,7 +13,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from drift import alerts
+from drift import alerts, deliveries
 from drift.models import AlertRules, Channel, Delivery
 
 router = Router(tags=["Channels"])
@@ -93,7 +93,7 @@ def test(request: HttpRequest, channel: UUID) -> Any:
 
 @router.post("/channels/{uuid:channel}/enable", response=ChannelOut, summary="Use a disabled channel again")
 def enable(request: HttpRequest, channel: UUID) -> Any:
-    alerts.enable(find(request, Channel, channel), timezone.now())
+    deliveries.enable(find(request, Channel, channel), timezone.now())
     return find(request, Channel, channel)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from drift.findings import identity_rules, service_rules
 from drift.findings.answer_rules import Answers, Logprobs, mix_moved
 from drift.findings.evidence import Evidence, Found, Limits
-from drift.findings.identity_rules import Identities
+from drift.findings.identities import Identities
 from drift.findings.kinds import Kind
 from drift.findings.service_rules import MOSTLY, Service
 from drift.findings.tracker import Run, Tracker
