@@ -50,11 +50,9 @@ class CheckupForm(forms.Form):
         self._picked = mine.filter(public_id=endpoint).first() if endpoint else mine.first()
         if self._picked is not None:
             wish = start.usual(self._picked)
-            self.initial |= {
-                "endpoint": str(self._picked.public_id),
-                "concurrency": ", ".join(map(str, wish.concurrencies)),
-                "scored": wish.scored,
-            }
+            self.initial["endpoint"] = str(self._picked.public_id)
+            self.initial["concurrency"] = ", ".join(map(str, wish.concurrencies))
+            self.initial["scored"] = wish.scored
 
     @property
     def chosen(self) -> Endpoint:

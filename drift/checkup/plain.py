@@ -45,7 +45,7 @@ def _made(kind: Any, value: Any) -> Any:
         return tuple(_made(one, item) for one, item in zip(inner, value, strict=True))
     if origin is not None:
         return value
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
         return kind(**{name: _made(hints[name], value[name]) for name in hints if name in value})
     if kind is datetime:

@@ -21,8 +21,8 @@ def render(report: WeeksReport) -> str:
     parts += [history(one) for one in report.endpoints]
     parts.append(
         "<h2>How to read this</h2><p>Divergence: how often two answers to the same prompt differ, mean over prompts "
-        "with its 95 % interval. A place is a range where differences leave it open: one endpoint is ahead of another only "
-        "where their difference over shared prompts is sure at 5 % for all pairs together.</p>"
+        "with its 95 % interval. A place is a range where differences leave it open: one endpoint is ahead of another "
+        "only where their difference over shared prompts is sure at 5 % for all pairs together.</p>"
     )
     return standalone.page("Endpoints over weeks", "".join(parts))
 

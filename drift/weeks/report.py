@@ -165,9 +165,7 @@ def _sentence(endpoints: Sequence[Weeks], same: bool) -> str:
     if len(known) < 2:
         return "Not enough answers to compare."
     if not same:
-        return (
-            "These endpoints were asked different suites: no common scale, so no ranking."
-        )
+        return "These endpoints were asked different suites: no common scale, so no ranking."
     ranked = [one for one in known if one.rank is not None]
     first = [one.name for one in ranked if one.rank and one.rank[1] == 1]
     last = [one.name for one in ranked if one.rank and one.rank[0] == len(ranked)]

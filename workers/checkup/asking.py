@@ -133,7 +133,7 @@ async def _ask_all(
     finally:
         asking.cancel()
         keeping.cancel()
-        ends = await asyncio.gather(asking, keeping, return_exceptions=True)
+        ends: list[object] = list(await asyncio.gather(asking, keeping, return_exceptions=True))
         # whatever came is stored before anything is given up
         came.put_nowait(None)
         ends += await asyncio.gather(storing, return_exceptions=True)

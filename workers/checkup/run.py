@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from drift.checkup import life, store
+from drift.checkup.packed import unpack
 from drift.checkup.plan import Kind
 from drift.checkup.start import questions_in
 from drift.models import Checkup, CheckupStage
@@ -94,7 +95,7 @@ def _finish(stage: CheckupStage, note: str) -> None:
     rows = list(stage.answers.order_by("started_at"))
     if stage.kind != Kind.SCORED:
         exchanges = [store.exchange_of(row) for row in rows]
-        before = [store.unpack(bytes(row.decoded)) for row in rows]
+        before = [unpack(bytes(row.decoded)) for row in rows]
         for row, was, now in zip(rows, before, mark_cached(before, exchanges), strict=True):
             if now is not was:
                 store.replace_decoded(row, now)

@@ -35,7 +35,7 @@ def wish(endpoint: Endpoint, suite: Suite, **fields: Any) -> dict[str, Any]:
 def test_a_check_up_is_priced_started_followed_and_stopped(
     writer: Program,
     checked: Endpoint,
-    suite: Suite,  # noqa: F811
+    suite: Suite,
 ) -> None:
     status, planned = writer.post("/checkups/estimate", wish(checked, suite))
     assert status == 200, planned
