@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from drift import tokens
+from drift.checkup import start
 from drift.fit.bundle import verify
-from drift.models import ApiToken, Checkup, Endpoint, Series, Suite, Team, User
+from drift.models import ApiToken, Checkup, Endpoint, EndpointCheck, Series, Suite, Team, User
 from tests.dashboard.api.test_api import Program
-from tests.dashboard.test_checkup_pages import MADE, answered, checked, due  # noqa: F401  fixtures
+from tests.dashboard.test_checkup_pages import MADE, WISH, answered
 
 
 @pytest.fixture
@@ -25,6 +27,18 @@ def writer(team: Team, alice: User) -> Program:
 def outsider(mallory: User) -> Program:
     team = mallory.teams.get()
     return Program(tokens.issue(team=team, user=mallory, name="ci", scope=ApiToken.Scope.WRITE)[1])
+
+
+@pytest.fixture
+def checked(endpoint: Endpoint) -> Endpoint:
+    now = timezone.now()
+    EndpointCheck.objects.create(endpoint=endpoint, requested_at=now, finished_at=now, state=EndpointCheck.State.PASSED)
+    return endpoint
+
+
+@pytest.fixture
+def due(checked: Endpoint, suite: Suite) -> Checkup:
+    return start.start(checked, WISH, suite=suite)
 
 
 def wish(endpoint: Endpoint, suite: Suite, **fields: Any) -> dict[str, Any]:
@@ -53,7 +67,7 @@ def test_a_check_up_is_priced_started_followed_and_stopped(
     assert writer.post(f"/checkups/{made['id']}/stop")[0] == 409
 
 
-def test_the_report_and_the_monitor_made_of_it(writer: Program, due: Checkup) -> None:  # noqa: F811
+def test_the_report_and_the_monitor_made_of_it(writer: Program, due: Checkup) -> None:
     answered(due)
     status, whole = writer.get(f"/checkups/{due.public_id}/report")
     assert status == 200
@@ -82,7 +96,7 @@ def test_fit_thresholds_and_evidence(writer: Program, measured: Series) -> None:
     assert verify(base64.b64decode(evidence["bundle_base64"])).key == evidence["key"]
 
 
-def test_an_outsider_gets_none_of_it(outsider: Program, due: Checkup, suite: Suite, checked: Endpoint) -> None:  # noqa: F811
+def test_an_outsider_gets_none_of_it(outsider: Program, due: Checkup, suite: Suite, checked: Endpoint) -> None:
     assert outsider.get("/checkups")[1]["items"] == []
     for path in (f"/checkups/{due.public_id}", f"/endpoints/{checked.public_id}/fit"):
         assert outsider.get(path)[0] == 404
