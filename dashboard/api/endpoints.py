@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from ninja import Router, Schema
 from pydantic import Field
 
@@ -19,6 +20,7 @@ from dashboard.api.problems import ConflictError
 from drift import endpoints, entered
 from drift.answers import ApiKind, Transport
 from drift.models import Endpoint, EndpointCheck
+from drift.public import badge_signature
 
 router = Router(tags=["Endpoints"])
 
@@ -48,6 +50,11 @@ class EndpointOut(Schema):
     circuit: str
     created_at: datetime
     archived_at: datetime | None
+    badge: str = Field(description="Address of its badge, which needs no account")
+
+    @staticmethod
+    def resolve_badge(row: Endpoint) -> str:
+        return reverse("badge", args=[badge_signature(row)])
 
     @staticmethod
     def resolve_has_key(row: Endpoint) -> bool:
@@ -216,7 +223,7 @@ def checked(values: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_taken_name(request: HttpRequest, name: str, own: Endpoint | None) -> None:
     same = team_rows(request, Endpoint).filter(name=name, archived_at__isnull=True)
-    if same.exclude(pk=own.pk if own else None).exists():
+    if (same.exclude(pk=own.pk) if own is not None else same).exists():
         raise ConflictError(
             f"Your team already has an endpoint called {name!r}. Choose another name, or archive that one."
         )

@@ -28,7 +28,8 @@ def read(text: str) -> Document:
     try:
         for event in yaml.parse(text, Loader=Loader):
             if isinstance(event, yaml.AliasEvent):  # a few of them can unfold into gigabytes
-                raise ConfigurationError([f"line {event.start_mark.line + 1}: anchors and aliases are not used here"])
+                line = event.start_mark.line + 1 if event.start_mark else "?"
+                raise ConfigurationError([f"line {line}: anchors and aliases are not used here"])
         value = yaml.load(text, Loader=Loader)  # noqa: S506  a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
