@@ -98,7 +98,7 @@ def enable(request: HttpRequest, channel: UUID) -> Any:
 
 
 @router.get("/deliveries", response=DeliveryPage, summary="Messages and what became of them, the latest first")
-def deliveries(request: HttpRequest, paging: PagingQuery) -> Any:
+def sent(request: HttpRequest, paging: PagingQuery) -> Any:
     return page(team_rows(request, Delivery).select_related("channel", "incident"), ("-created_at", "-id"), paging)
 
 
