@@ -15,7 +15,7 @@ from drift.findings.judge import State, begun_anew, with_datum
 from drift.measure.agreement import divergence
 from drift.measure.first_divergence import median_first_divergence
 from drift.models import Baseline, Event, Run, Series, SeriesWatch, User
-from drift.readings import pooled_lengths
+from drift.readings import gives_tokens, pooled_lengths
 
 FIRST_RUNS = 12
 AFTER_CHANGE_RUNS = 8
@@ -192,5 +192,5 @@ def _measure(baseline: Baseline, reference: datum.Counts) -> None:
         baseline.divergence = estimate.value
         baseline.divergence_low, baseline.divergence_high = estimate.low, estimate.high
     pooled = {int(canary): {int(pk): n for pk, n in counts.items()} for canary, counts in reference.items()}
-    lengths, _ = pooled_lengths(pooled)
+    lengths, _ = pooled_lengths(pooled, gives_tokens(baseline.series))
     baseline.first_divergence = median_first_divergence(lengths)

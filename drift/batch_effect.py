@@ -126,18 +126,30 @@ def batch_effect(team: Team, since: datetime) -> list[ModeEffect]:
 
 
 def ledger(path: Path) -> Ledger | None:
-    """The price of determinism from the worker's benchmark file; None where it is missing or not readable."""
+    """The price of determinism in bf16 from the worker's benchmark file; None where it is missing or not readable.
+
+    Tokens per second of processor time: the benchmark's machine may have been shared.
+    """
     try:
         stored: dict[str, Any] = json.loads(path.read_text())
-        prices = tuple(
-            Price(int(row["batch"]), float(row["fast_tokens_per_s"]), float(row["invariant_tokens_per_s"]))
-            for row in stored["ledger"]
-        )
+        speed = {
+            (entry["system"], int(entry["batch"])): float(entry["tokens_per_cpu_s"])
+            for entry in stored["entries"]
+            if entry["dtype"] == "bf16"
+        }
+        machine = stored["machine"]
+        where = f"{machine['cores']} cores of {machine['cpu']}, {stored['threads']} thread"
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    sizes = sorted({batch for _, batch in speed})
+    prices = tuple(
+        Price(batch, speed["fast", batch], speed["invariant", batch])
+        for batch in sizes
+        if ("fast", batch) in speed and ("invariant", batch) in speed
+    )
     proof = stored.get("verification") or {}
     return Ledger(
-        machine=str(stored.get("machine", "")),
+        machine=where,
         model=str(stored.get("model", "")),
         measured_at=str(stored.get("measured_at", "")),
         prices=tuple(price for price in prices if price.fast > 0),

@@ -26,7 +26,7 @@ def refresh(series: Series, now: datetime) -> Reading:
     counts = [list(outputs.values()) for outputs in pooled.values()]
     estimate = divergence(counts)
     pairs = [pair_counts(each) for each in counts]
-    lengths, tokens_known = pooled_lengths(pooled)
+    lengths, tokens_known = pooled_lengths(pooled, gives_tokens(series))
     limit = horizon(lengths, np.random.default_rng(series.pk))
     groups = sum(total.groups for total in totals)
     latencies = total_of(total.latency for total in totals)
@@ -70,8 +70,19 @@ def tokens_of(output: Output) -> tuple[list[bytes], bool]:
     return [joined[start:end] for start, end in zip(starts, output.token_ends, strict=True)], True
 
 
-def pooled_lengths(pooled: dict[int, dict[int, int]]) -> tuple[list[AgreementLengths], bool]:
-    """Agreement lengths per canary, and whether every position in them is a real token."""
+def gives_tokens(series: Series) -> bool:
+    """Whether the series' latest answers came with tokens of their own. Outputs are shared by endpoints: that some
+    other endpoint gave the same text with tokens does not say what these tokens were.
+    """
+    latest = series.samples.filter(output__isnull=False).order_by("-scheduled_for").values_list("run_id", flat=True)[:1]
+    return series.samples.filter(run__in=list(latest), logprobs__isnull=False).exists()
+
+
+def pooled_lengths(pooled: dict[int, dict[int, int]], own_tokens: bool) -> tuple[list[AgreementLengths], bool]:
+    """Agreement lengths per canary, and whether every position in them is a real token.
+
+    `own_tokens`: whether the series gives tokens (`gives_tokens`); if not, all texts are split the documented way.
+    """
     kept = {
         canary: dict(sorted(counts.items(), key=lambda item: -item[1])[:OUTPUTS_PER_CANARY])
         for canary, counts in pooled.items()
@@ -81,7 +92,7 @@ def pooled_lengths(pooled: dict[int, dict[int, int]]) -> tuple[list[AgreementLen
     all_known = bool(outputs)
     for counts in kept.values():
         rows = [(tokens_of(outputs[pk]), count) for pk, count in counts.items()]
-        known = all(is_token for (_, is_token), _ in rows)
+        known = own_tokens and all(is_token for (_, is_token), _ in rows)
         if not known:  # one axis for all answers to a canary
             rows = [(([p.encode() for p in split_text(outputs[pk].text)], False), n) for pk, n in counts.items()]
         all_known = all_known and known

@@ -55,13 +55,17 @@ def test_the_price_is_read_from_the_benchmark(as_alice: Client, tmp_path: Path) 
     folder = tmp_path / "docs" / "benchmarks"
     folder.mkdir(parents=True)
     stored = {
-        "machine": "two cores",
+        "machine": {"cpu": "Some Processor", "cores": 2},
         "model": "smollm2",
-        "ledger": [{"batch": 1, "fast_tokens_per_s": 40, "invariant_tokens_per_s": 24}],
+        "threads": 1,
+        "entries": [
+            {"dtype": dtype, "system": system, "batch": 1, "tokens_per_cpu_s": speed}
+            for dtype, system, speed in (("bf16", "fast", 40), ("bf16", "invariant", 24), ("fp32", "fast", 9))
+        ],
     }
     (folder / "worker.json").write_text(json.dumps(stored))
     with override_settings(BASE_DIR=tmp_path):
-        assert "two cores" in as_alice.get("/in-house/").content.decode()
+        assert "2 cores of Some Processor" in as_alice.get("/in-house/").content.decode()
         assert as_alice.get("/in-house/price.json").json()["rows"][0]["invariant / fast"] == 0.6
         (folder / "worker.json").write_text("{broken")
         assert "Not measured" in as_alice.get("/in-house/").content.decode()

@@ -128,3 +128,17 @@ def test_prices_make_costs_where_the_provider_reports_tokens_only(monitor, recor
     record_answers(monitor, [["a b", "a b"], ["c d", "c d"]])
 
     assert SeriesBucket.objects.get(span="hour").cost == 4 * Decimal("0.0000475")
+
+
+def test_tokens_of_another_endpoint_do_not_make_positions_tokens(monitor, record_answers, team):
+    from drift.models import Endpoint, Monitor
+
+    record_answers(monitor, [["a b", "a b", "a c"], ["d", "d", "d"]])
+    silent = Endpoint.objects.create(team=team, name="no scores", base_url="http://x/v1", model="m")
+    other = Monitor.objects.create(endpoint=silent, suite=monitor.suite, next_due_at=NOW)
+    record_answers(
+        other, [[read_text(text, tokens=False) for text in ("a b", "a b", "a c")], [read_text("d", tokens=False)]]
+    )
+
+    assert Reading.objects.get(series__endpoint=monitor.endpoint).tokens_known
+    assert not Reading.objects.get(series__endpoint=silent).tokens_known
