@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
+from dashboard.api.fields import Asked
 from drift import alerts, deliveries
 from drift.models import AlertRules, Channel, Delivery
 
@@ -71,9 +72,13 @@ class Rules(Schema):
 
     false_alarms: Annotated[float, Field(gt=0, le=1000)] = 1.0
     period: Literal["week", "month", "quarter", "year"] = "quarter"
-    reminder_hours: Annotated[int, Field(ge=0, le=10_000, description="0: never remind")] = 24
+    reminder_hours: Annotated[int, Field(ge=0, le=10_000, strict=True, description="0: never remind")] = 24
 
     model_config = {"json_schema_extra": {"examples": [{"false_alarms": 1, "period": "quarter", "reminder_hours": 24}]}}
+
+
+class RulesIn(Rules, Asked):
+    pass
 
 
 @router.get("/channels", response=ChannelPage, summary="Channels, the oldest first")
@@ -108,5 +113,5 @@ def rules(request: HttpRequest) -> Any:
 
 
 @router.put("/rules", response=Rules, summary="Set the false-alarm budget")
-def set_rules(request: HttpRequest, body: Rules) -> Any:
+def set_rules(request: HttpRequest, body: RulesIn) -> Any:
     return AlertRules.objects.update_or_create(team=team_of(request), defaults=body.dict())[0]

@@ -9,6 +9,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.access import team_of
+from dashboard.api.fields import Asked
 from dashboard.api.problems import problem
 from drift.configuration.apply import apply, plan
 from drift.configuration.current import current
@@ -24,13 +25,13 @@ class Configuration(Schema):
     yaml: str = Field(description="Endpoints, suites, monitors, channels, rules; secrets as references")
 
 
-class ConfigurationIn(Schema):
+class ConfigurationIn(Asked):
     yaml: Annotated[str, Field(max_length=4_000_000)]
     secrets: Annotated[
         dict[str, Annotated[str, Field(max_length=4000)]],
         Field(description="What each ${NAME} of the file stands for; stored secrets are kept where one is missing"),
     ] = {}
-    dry_run: bool = False
+    dry_run: Annotated[bool, Field(strict=True)] = False
 
     model_config = {
         "json_schema_extra": {

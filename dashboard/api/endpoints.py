@@ -15,7 +15,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import Name, Secret, ShortText, Tag
+from dashboard.api.fields import Asked, Name, Secret, ShortText, Tag
 from dashboard.api.problems import ConflictError
 from drift import endpoints, entered
 from drift.answers import ApiKind, Transport
@@ -66,7 +66,7 @@ class EndpointPage(Schema):
     next: str | None
 
 
-class EndpointIn(Schema):
+class EndpointIn(Asked):
     name: Name
     base_url: Annotated[str, Field(min_length=1, max_length=500, description="Up to and including /v1")]
     model: Annotated[str, Field(min_length=1, max_length=200)]
@@ -76,8 +76,8 @@ class EndpointIn(Schema):
     parameters: Parameters = dict(endpoints.DEFAULT_PARAMETERS)
     kind: ApiKind = ApiKind.CHAT
     transport: Transport = Transport.WHOLE
-    max_concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    max_concurrency: Annotated[int, Field(ge=1, le=256, strict=True)] = 16
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     deadline_s: Annotated[float, Field(gt=0, le=600)] = 120.0
     price_in: Price | None = None
     price_out: Price | None = None
@@ -99,7 +99,7 @@ class EndpointIn(Schema):
     }
 
 
-class EndpointChange(Schema):
+class EndpointChange(Asked):
     """Only what is sent is changed. `api_key`: empty removes the stored one."""
 
     name: Name = ""
@@ -111,8 +111,8 @@ class EndpointChange(Schema):
     parameters: Parameters = {}
     kind: ApiKind = ApiKind.CHAT
     transport: Transport = Transport.WHOLE
-    max_concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    max_concurrency: Annotated[int, Field(ge=1, le=256, strict=True)] = 16
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     deadline_s: Annotated[float, Field(gt=0, le=600)] = 120.0
     price_in: Price | None = None
     price_out: Price | None = None

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from ninja import Schema
+from pydantic import Field, model_validator
+
+
+class Asked(Schema):
+    """A request's body: a JSON object. A list whose fields all have defaults would pass for an empty one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_an_object(cls, value: Any) -> Any:
+        if not isinstance(getattr(value, "_obj", value), dict | Schema):
+            raise ValueError("the body must be a JSON object")
+        return value
+
 
 STORABLE = r"^[^\x00]*$"
 
@@ -13,4 +26,3 @@ ShortText = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 Reason = Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")]
 Secret = Annotated[str, Field(max_length=4000, pattern=STORABLE, json_schema_extra={"writeOnly": True})]
 Tag = Annotated[str, Field(min_length=1, max_length=40, pattern=STORABLE)]
-Count = Annotated[int, Field(ge=0, le=2_147_483_647)]

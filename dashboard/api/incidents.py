@@ -13,7 +13,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import Reason
+from dashboard.api.fields import Asked, Reason
 from dashboard.api.readings import aware
 from drift import entered, incidents, silences
 from drift.entered import EntryError
@@ -92,14 +92,14 @@ class EventPage(Schema):
     next: str | None
 
 
-class Acknowledgement(Schema):
+class Acknowledgement(Asked):
     why: Reason
     until: datetime | None = None
 
     model_config = {"json_schema_extra": {"examples": [{"why": "The provider confirmed a roll-out."}]}}
 
 
-class Words(Schema):
+class Words(Asked):
     text: Reason
 
     model_config = {"json_schema_extra": {"examples": [{"text": "Evals were run again on the new version."}]}}
@@ -127,7 +127,7 @@ class SilencePage(Schema):
     next: str | None
 
 
-class SilenceIn(Schema):
+class SilenceIn(Asked):
     """Of an endpoint, a provider or a tag: exactly one of the three."""
 
     endpoint: UUID | None = None
@@ -135,7 +135,7 @@ class SilenceIn(Schema):
     tag: Annotated[str, Field(max_length=40)] = ""
     starts_at: datetime | None = None
     ends_at: datetime
-    every_week: bool = False
+    every_week: Annotated[bool, Field(strict=True)] = False
     reason: Reason
 
     model_config = {

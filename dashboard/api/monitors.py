@@ -12,7 +12,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import ShortText
+from dashboard.api.fields import Asked, ShortText
 from dashboard.api.problems import ConflictError
 from dashboard.api.runs import RunOut
 from drift import entered, monitors
@@ -20,10 +20,12 @@ from drift.models import Endpoint, Monitor, Suite
 
 router = Router(tags=["Monitors"])
 
-Cadence = Annotated[int, Field(ge=30, le=604_800, description="Seconds from one run to the next")]
-Repeats = Annotated[int, Field(ge=1, le=100)]
-Concurrency = Annotated[int, Field(ge=1, le=64)]
-Budget = Annotated[int, Field(ge=0, le=9_000_000_000_000_000, description="Tokens a UTC day; null: no limit")]
+Cadence = Annotated[int, Field(ge=30, le=604_800, strict=True, description="Seconds from one run to the next")]
+Repeats = Annotated[int, Field(ge=1, le=100, strict=True)]
+Concurrency = Annotated[int, Field(ge=1, le=64, strict=True)]
+Budget = Annotated[
+    int, Field(ge=0, le=9_000_000_000_000_000, strict=True, description="Tokens a UTC day; null: no limit")
+]
 
 
 class MonitorOut(Schema):
@@ -54,7 +56,7 @@ class MonitorPage(Schema):
     next: str | None
 
 
-class MonitorIn(Schema):
+class MonitorIn(Asked):
     endpoint: UUID
     suite: UUID
     cadence_s: Cadence = 300
@@ -76,7 +78,7 @@ class MonitorIn(Schema):
     }
 
 
-class MonitorChange(Schema):
+class MonitorChange(Asked):
     """Only what is sent is changed."""
 
     cadence_s: Cadence = 300
@@ -85,7 +87,7 @@ class MonitorChange(Schema):
     tokens_per_day: Budget | None = None
 
 
-class Pause(Schema):
+class Pause(Asked):
     reason: ShortText = ""
 
 

@@ -15,7 +15,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.access import find, team_of
-from dashboard.api.fields import STORABLE
+from dashboard.api.fields import STORABLE, Asked
 from dashboard.api.problems import problem
 from drift.entered import EntryError
 from drift.models import Endpoint, ObservedBucket
@@ -29,7 +29,7 @@ LARGEST = 16 * 1024 * 1024
 
 Text = Annotated[str, Field(max_length=300, pattern=STORABLE)]
 Hash = Annotated[str, Field(max_length=128, pattern=STORABLE, description="Of any kind; only compared for equality")]
-Tokens = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Tokens = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]
 
 
 class ObservationIn(Schema):
@@ -43,7 +43,7 @@ class ObservationIn(Schema):
     completion_tokens: Tokens = 0
 
 
-class ObservationsIn(Schema):
+class ObservationsIn(Asked):
     observations: Annotated[list[ObservationIn], Field(max_length=5000)]
 
     model_config = {
@@ -160,12 +160,12 @@ def traces(request: HttpRequest) -> HttpResponse:
 def _unpacked(request: HttpRequest) -> bytes:
     """Never more than `LARGEST`, however small it was packed."""
     if request.headers.get("Content-Encoding", "identity") == "identity":
-        return request.body
+        return bytes(request.body)
     if request.headers["Content-Encoding"] != "gzip":
         raise otlp.OtlpError("only gzip is unpacked here")
     unpacker = zlib.decompressobj(wbits=31)
     try:
-        body = unpacker.decompress(request.body, LARGEST)
+        body: bytes = unpacker.decompress(request.body, LARGEST)
     except zlib.error as error:
         raise otlp.OtlpError(f"this is not gzip: {error}") from error
     if unpacker.unconsumed_tail:

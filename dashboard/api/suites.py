@@ -12,7 +12,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import Name
+from dashboard.api.fields import Asked, Name
 from drift import entered
 from drift.models import Canary, Suite
 from drift.suites import CanaryText, next_version
@@ -57,13 +57,13 @@ class SuitePage(Schema):
 class CanaryIn(Schema):
     name: Name
     messages: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=100)]
-    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)]
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 
 
-class SuiteIn(Schema):
+class SuiteIn(Asked):
     name: Name
     canaries: Annotated[list[CanaryIn], Field(min_length=1, max_length=500)]
-    retention_days: Annotated[int, Field(ge=1, le=36_500)] = 400
+    retention_days: Annotated[int, Field(ge=1, le=36_500, strict=True)] = 400
 
     model_config = {
         "json_schema_extra": {

@@ -40,7 +40,7 @@ def show(request: HttpRequest) -> HttpResponse:
         answer["WWW-Authenticate"] = 'Bearer realm="tidegauge"'
         return answer
     registry = CollectorRegistry()
-    registry.register(_Once(list(metrics(teams, timezone.now()))))  # type: ignore[arg-type]
+    registry.register(_Once(list(metrics(teams, timezone.now()))))
     return HttpResponse(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
