@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
@@ -23,11 +24,11 @@ def show(request: HttpRequest) -> HttpResponse:
     team, now = team_of(request), timezone.now()
     limits = thresholds.thresholds_of(team)
     endpoints = list(team_rows(request, Endpoint).filter(archived_at__isnull=True).order_by("name"))
+    measured = ledger(settings.BASE_DIR / "docs" / "benchmarks" / "worker.json")
     judged = [
         (endpoint, known, jobs.judge(known, limits))
-        for endpoint, known in zip(endpoints, facts.gather(endpoints), strict=True)
+        for endpoint, known in zip(endpoints, facts.gather(endpoints, price.cheapest(measured)), strict=True)
     ]
-    measured = ledger(settings.BASE_DIR / "docs" / "benchmarks" / "worker.json")
     asked, traffic = _number(request.GET.get("tokens")), price.tokens_per_day(team, now)
     daily = asked or (traffic[0] if traffic else None)
     context = {
@@ -86,9 +87,9 @@ def of_checkup(request: HttpRequest, checkup: UUID) -> HttpResponse:
     return _file(lambda: evidence.of_checkup(found, timezone.now()), str(found.public_id))
 
 
-def _file(make, name: str) -> HttpResponse:  # type: ignore[no-untyped-def]
+def _file(make: Callable[[], bytes], name: str) -> HttpResponse:
     try:
-        data: bytes = make()
+        data = make()
     except EntryError as error:
         raise Http404(str(error)) from error
     response = HttpResponse(data, content_type="application/zip")

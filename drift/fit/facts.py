@@ -14,7 +14,10 @@ from drift.models import Baseline, Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`report`: of the latest check-up, None where there is none. `baseline`: valid, invalidated, collecting or ''."""
+    """`report`: of the latest check-up, None where there is none. `baseline`: valid, invalidated, collecting or ''.
+
+    `own_price`: what the in-house worker's invariant mode costs, in a sentence, '' where that was not measured.
+    """
 
     name: str
     in_house: str
@@ -24,9 +27,10 @@ class Facts:
     baseline: str
     baseline_words: str
     checkup: str
+    own_price: str = ""
 
 
-def gather(endpoints: Sequence[Endpoint]) -> list[Facts]:
+def gather(endpoints: Sequence[Endpoint], own_price: str = "") -> list[Facts]:
     """Two queries, whatever the number of endpoints."""
     ids = [one.pk for one in endpoints]
     latest = latest_of(ids)
@@ -35,10 +39,10 @@ def gather(endpoints: Sequence[Endpoint]) -> list[Facts]:
     rows = Baseline.objects.filter(series__endpoint__in=ids, state__in=list(order)).select_related("series")
     for row in sorted(rows, key=lambda row: order[Baseline.State(row.state)], reverse=True):
         states[row.series.endpoint_id] = row
-    return [_facts(one, latest.get(one.pk), states.get(one.pk)) for one in endpoints]
+    return [_facts(one, latest.get(one.pk), states.get(one.pk), own_price) for one in endpoints]
 
 
-def _facts(endpoint: Endpoint, checked: Any, baseline: Baseline | None) -> Facts:
+def _facts(endpoint: Endpoint, checked: Any, baseline: Baseline | None, own_price: str) -> Facts:
     checkup, at = checked or (None, None)
     return Facts(
         name=endpoint.name,
@@ -49,4 +53,5 @@ def _facts(endpoint: Endpoint, checked: Any, baseline: Baseline | None) -> Facts
         baseline=baseline.state if baseline else "",
         baseline_words=(baseline.reason or str(baseline)) if baseline else "",
         checkup=str(checkup.public_id) if checkup else "",
+        own_price=own_price,
     )

@@ -12,7 +12,6 @@ from drift.measure.identity import IdentityKind
 from drift.measure.intervals import at_most
 
 FIT, NOT_FIT, UNKNOWN = "fit", "not fit", "unknown"
-OWN_WORKER = "The in-house worker in invariant mode repeats bit for bit; its price is measured under In-house."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,10 @@ def replay(facts: Facts, limits: Mapping[str, float]) -> Verdict:
     if differing:
         share = words.share_of(report.quiet.divergence) if report.quiet.divergence else figures.NONE
         return Verdict("replay", NOT_FIT, figure, wanted, f"An answer seen in production may not come again: "
-                       f"{share} of quiet pairs differ.", OWN_WORKER)  # fmt: skip
+                       f"{share} of quiet pairs differ.", _own(facts))  # fmt: skip
     if any(one.matters for one in report.under_load):
         why = "Quiet answers repeat and so do busy ones, but they are not the same answers."
-        return Verdict("replay", NOT_FIT, figure, wanted, why, OWN_WORKER)
+        return Verdict("replay", NOT_FIT, figure, wanted, why, _own(facts))
     unseen = at_most(sum(one.pairs_disjoint for one in stages))
     if unseen is None or unseen > limits["replay_bound"]:
         needed = figures.count(round(3.0 / limits["replay_bound"]))
@@ -78,7 +77,7 @@ def audit(facts: Facts, limits: Mapping[str, float]) -> Verdict:
     if limit.limit_seen and reach < cap:
         why = f"Answers repeat to {reach} tokens, your cap is {cap}: longer ones will differ without any change behind."
         return Verdict(
-            "audit", NOT_FIT, figure, wanted, why, f"Keep audited answers under {reach} tokens, or: {OWN_WORKER}"
+            "audit", NOT_FIT, figure, wanted, why, f"Keep audited answers under {reach} tokens, or: {_own(facts)}"
         )
     if kind in (IdentityKind.ABSENT, IdentityKind.CHURNING):
         why = f"Nobody can tell from its name whether it changed: {words.names_in_words(report)}."
@@ -119,7 +118,7 @@ def reinforcement(facts: Facts, limits: Mapping[str, float]) -> Verdict:
     if (found.largest_gap or 0.0) > gap or (found.differing and gap == 0):
         apart = f"{found.largest_gap or 0:.3g} nats"
         why = f"Sampler and scorer disagree by up to {apart}: what is trained is not what was sampled."
-        return Verdict("rl", NOT_FIT, figure, wanted, why, OWN_WORKER)
+        return Verdict("rl", NOT_FIT, figure, wanted, why, _own(facts))
     return Verdict("rl", FIT, figure, wanted, "What was sampled is what is computed.")
 
 
@@ -141,7 +140,7 @@ def prefixes(facts: Facts, limits: Mapping[str, float]) -> Verdict:
     change = f"{words.points(found.excess.value)} points [{low}, {high}]"
     if found.excess.low > 0:
         why = f"A hit gives another answer than a miss: {change} more pairs differ."
-        return Verdict("prefix", NOT_FIT, change, wanted, why, OWN_WORKER)
+        return Verdict("prefix", NOT_FIT, change, wanted, why, _own(facts))
     if found.hits is None:
         why = "It does not say how many prompt tokens came from its cache, so nobody can see whether caching pays."
         return Verdict(
@@ -182,6 +181,11 @@ def creative(facts: Facts, limits: Mapping[str, float]) -> Verdict:
             "creative", NOT_FIT, figure, wanted, why, "Drop the seed, pass caches by, raise the temperature."
         )
     return Verdict("creative", UNKNOWN, figure, wanted, "Too few answers to tell.", "A longer check-up.")
+
+
+def _own(facts: Facts) -> str:
+    price = facts.own_price or "What that costs here is not measured yet."
+    return f"The in-house worker in invariant mode repeats bit for bit. {price}"
 
 
 def _unchecked(job: str, wanted: str) -> Verdict:

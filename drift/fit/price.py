@@ -39,6 +39,8 @@ class TrafficPrice:
 
     @property
     def sentence(self) -> str:
+        if self.ratio >= 1:
+            return f"At {self.batch} in flight it costs nothing: it writes {self.ratio * 100:.0f} % as fast."
         share = figures.percent(min(self.breaks_even, 1.0))
         pays = (
             f"It pays when more than {share} of the traffic is asking again what was asked already"
