@@ -34,6 +34,14 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "low tide at noon"
 
 
+@pytest.fixture(autouse=True)
+def cheap_parts(settings: Any) -> None:
+    """Pages without a collected manifest, and passwords that cost nothing: neither is what a test is about."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def team(db: None) -> Team:
     return Team.objects.create(name="Eval team")
