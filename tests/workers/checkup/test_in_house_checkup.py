@@ -16,22 +16,21 @@ from tests.workers.test_in_house import worker
 from workers.checkup.run import perform
 from workers.probe.check import perform as check
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
 QUESTIONS = (
     ("Prose", "Tell the story of a lighthouse keeper who measures the sea every day.", 48),
     ("Fact", "Who was Richard Feynman? Answer in one short paragraph.", 48),
     ("Argument", "Should a small harbour town build a tide wall? Argue both sides, then decide.", 48),
-    ("Steps", "Explain in numbered steps how to set a marine chronometer.", 48),
 )
-WISH = Wish(repeats=4, concurrencies=(1, 8), max_tokens=48, prefix_words=30, prefix_questions=4, scored=True)
+WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=40, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
-LIMITS = {**DEFAULTS, "replay_bound": 0.2, "prefix_excess": 0.6}
+LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
 
 
 @pytest.fixture
 def questions(team: Team) -> Suite:
-    return make_suite(team, "Four questions", QUESTIONS)
+    return make_suite(team, "Three questions", QUESTIONS)
 
 
 def examined(team: Team, suite: Suite, mode: str, base_url: str) -> tuple[Endpoint, Report]:
