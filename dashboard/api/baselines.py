@@ -13,7 +13,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import STORABLE, Asked
+from dashboard.api.fields import STORABLE, Asked, Moment
 from dashboard.api.problems import ConflictError
 from dashboard.api.readings import aware
 from drift import baselines
@@ -56,8 +56,8 @@ class Window(Asked):
     """'This week is the datum': answers of a time that has passed."""
 
     series: UUID
-    since: datetime
-    until: datetime
+    since: Moment
+    until: Moment
     name: Annotated[str, Field(max_length=80, pattern=STORABLE)] = ""
     pin: Annotated[bool, Field(strict=True)] = False
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 
 class Asked(Schema):
@@ -19,6 +20,13 @@ class Asked(Schema):
         return value
 
 
+def _written(value: Any) -> Any:
+    if not isinstance(value, str | datetime):
+        raise ValueError("a time is written as text, in ISO 8601")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_written)]
 STORABLE = r"^[^\x00]*$"
 
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")]

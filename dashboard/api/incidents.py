@@ -13,7 +13,7 @@ from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
-from dashboard.api.fields import Asked, Reason
+from dashboard.api.fields import Asked, Moment, Reason
 from dashboard.api.readings import aware
 from drift import entered, incidents, silences
 from drift.entered import EntryError
@@ -94,7 +94,7 @@ class EventPage(Schema):
 
 class Acknowledgement(Asked):
     why: Reason
-    until: datetime | None = None
+    until: Moment | None = None
 
     model_config = {"json_schema_extra": {"examples": [{"why": "The provider confirmed a roll-out."}]}}
 
@@ -133,8 +133,8 @@ class SilenceIn(Asked):
     endpoint: UUID | None = None
     provider: Annotated[str, Field(max_length=80)] = ""
     tag: Annotated[str, Field(max_length=40)] = ""
-    starts_at: datetime | None = None
-    ends_at: datetime
+    starts_at: Moment | None = None
+    ends_at: Moment
     every_week: Annotated[bool, Field(strict=True)] = False
     reason: Reason
 

@@ -15,7 +15,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.access import find, team_of
-from dashboard.api.fields import STORABLE, Asked
+from dashboard.api.fields import STORABLE, Asked, Moment
 from dashboard.api.problems import problem
 from drift.entered import EntryError
 from drift.models import Endpoint, ObservedBucket
@@ -34,7 +34,7 @@ Tokens = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]
 
 class ObservationIn(Schema):
     endpoint: Annotated[str, Field(min_length=1, max_length=80, pattern=STORABLE, description="Name or id")]
-    at: datetime | None = Field(None, description="When it was answered; now if left out")
+    at: Moment | None = Field(None, description="When it was answered; now if left out")
     model_echo: Text | None = None
     fingerprint: Text | None = None
     prompt_hash: Hash = ""

@@ -143,7 +143,7 @@ def hint_of(address: str) -> str:
 
 def _secret_differs(now: Current, secrets: Secrets, kind: str, name: str, field: str, reference: str) -> bool:
     text = secrets.get(reference)
-    row: Any = {"endpoint": now.endpoints, "channel": now.channels}[kind][name]
+    row: Any = now.endpoints[name] if kind == "endpoint" else now.channels[name]
     return text is not None and getattr(row, field).reveal() != text
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from drift.models import ObservedPrompt
 
 PROMPTS_A_DAY = 1000
-COUNTED_EVERY_S = 30.0
+COUNTED_EVERY_S = 5.0
 
 Place = tuple[int, date]  # endpoint, day
 
@@ -66,7 +66,7 @@ def _columns(keys: object, width: int) -> list[list[object]]:
 
 
 def _with_room(fresh: Mapping[tuple[int, date, str], str]) -> dict[tuple[int, date, str], str]:
-    """As many as the day still takes. Counted at most twice a minute, so the bound is soft by that much."""
+    """As many as the day still takes. Counted every few seconds, so the bound is soft by that much."""
     tick = time.monotonic()
     by_place: dict[Place, list[tuple[int, date, str]]] = defaultdict(list)
     for key in fresh:
