@@ -50,10 +50,7 @@ def test_each_celery_queue_has_a_worker(compose):
 
     commands = [service.get("command", []) for service in compose["services"].values()]
     consumed = {
-        queue
-        for command in commands
-        if "-Q" in command
-        for queue in command[command.index("-Q") + 1].split(",")
+        queue for command in commands if "-Q" in command for queue in command[command.index("-Q") + 1].split(",")
     }
     assert consumed == {queue.name for queue in app.conf.task_queues}
 
