@@ -30,7 +30,14 @@ from drift.models import (
     User,
 )
 
-WORDS = {"chart": "divergence", "form": "csv", "slug": "divergence"}
+WORDS = {
+    "chart": "divergence",
+    "form": "csv",
+    "slug": "divergence",
+    "kind": "uploads",
+    "table": "arms",
+    "arm": "0",
+}
 
 
 def rows_of(run: Run, owner: User) -> dict[str, str]:
@@ -96,10 +103,13 @@ def _of_evals(run: Run, owner: User) -> dict[str, UUID]:
         arm=arm, case=case, repeat=1, prompt_digest="0", outcome="text", started_at=now, latency_ms=1, kind="chat",
         transport="whole", request=b"{}", raw=b"{}", decoder_version=1,
     )  # fmt: skip
-    upload = EvalUpload.objects.create(team=endpoint.team, name="row.csv", raw=b"item_id,model,score,epoch\na,m,1,1\n")
+    upload = EvalUpload.objects.create(
+        team=endpoint.team, name="row.csv", raw=b"item_id,model,score,epoch\na,m,1,1\na,n,0,1\n"
+    )
     return {
         "version": version.public_id,
         "evals:run": made.public_id,
         "answer": answer.public_id,
         "upload": upload.public_id,
+        "source": upload.public_id,
     }

@@ -15,6 +15,7 @@ import pytest
 from django.apps import apps
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RegexPattern
 
 from dashboard.api.api import api
 from drift import tokens
@@ -73,6 +74,11 @@ def routes(patterns: list[URLPattern | URLResolver], before: str = "/") -> Itera
             yield from routes(pattern.url_patterns, text)
             continue
         converters = getattr(pattern.pattern, "converters", {})
+        if isinstance(pattern.pattern, RegexPattern):
+            names = tuple(pattern.pattern.regex.groupindex)
+            written = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"<\1>", str(pattern.pattern)).strip("^$").replace("\\.", ".")
+            yield Route(pattern.name or written, before + written, names, {})
+            continue
         for name, converter in converters.items():
             for written in (f"<{_kind(converter)}:{name}>", f"<{name}>"):
                 text = text.replace(written, f"<{name}>")
@@ -90,7 +96,9 @@ PAGES = [route for route in ALL if not route.path.startswith("/api/v1/")]
 
 
 def uuids(route: Route) -> list[str]:
-    return [name for name, converter in route.converters.items() if _kind(converter) == "uuid"]
+    """Its parameters that are public ids; in a regular expression they are told by name."""
+    by_name = [name for name in route.names if name == "source"]
+    return by_name + [name for name, converter in route.converters.items() if _kind(converter) == "uuid"]
 
 
 def nowhere(route: Route) -> dict[str, str]:
