@@ -160,7 +160,8 @@ def traces(request: HttpRequest) -> HttpResponse:
 def _unpacked(request: HttpRequest) -> bytes:
     """Never more than `LARGEST`, however small it was packed."""
     if request.headers.get("Content-Encoding", "identity") == "identity":
-        return bytes(request.body)
+        whole: bytes = request.body
+        return whole
     if request.headers["Content-Encoding"] != "gzip":
         raise otlp.OtlpError("only gzip is unpacked here")
     unpacker = zlib.decompressobj(wbits=31)
