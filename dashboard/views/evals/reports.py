@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -24,12 +25,13 @@ from drift.measure.evals.scopes import Scope
 from drift.models import EvalRun
 
 MOST_FLIPS = 30
+TABLES = ("arms", "comparisons", "cases", "answers")
 MOST_MOVED = 20
 
 
-def arm(request: HttpRequest, kind: str, source: str, arm: str) -> HttpResponse:
+def arm(request: HttpRequest, kind: str, source: UUID, arm: int) -> HttpResponse:
     found = source_of(request, kind, source)
-    number = int(arm)
+    number = arm
     if number >= len(found.results.arms):
         raise Http404("There is no such arm.")
     asked = report(found.results.arms[number])
@@ -53,7 +55,7 @@ def arm(request: HttpRequest, kind: str, source: str, arm: str) -> HttpResponse:
     return render(request, "dashboard/evals/arm.html", context)
 
 
-def versus(request: HttpRequest, kind: str, source: str) -> HttpResponse:
+def versus(request: HttpRequest, kind: str, source: UUID) -> HttpResponse:
     """Two arms of one run, or, with `with`, arms of two runs of the same set: two dates of one endpoint."""
     found, other = with_other_run(request, source_of(request, kind, source))
     a, b = _place(request, found, "a", 0), _place(request, found, "b", _opposite(found, other))
@@ -128,8 +130,10 @@ def _place(request: HttpRequest, source: Source, name: str, default: int) -> int
     return int(text)
 
 
-def table(request: HttpRequest, kind: str, source: str, table: str) -> HttpResponse | StreamingHttpResponse:
+def table(request: HttpRequest, kind: str, source: UUID, table: str) -> HttpResponse | StreamingHttpResponse:
     """The table twin of every picture as CSV; `answers`: every answer in the long form that others read."""
+    if table not in TABLES:
+        raise Http404(f"There are these tables: {', '.join(TABLES)}.")
     found = source_of(request, kind, source)
     rows = answers_as_csv(found.results) if table == "answers" else _lines(_tables(found, table))
     response = StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8")
@@ -174,7 +178,7 @@ def _lines(rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         yield buffer.getvalue()
 
 
-def page(request: HttpRequest, kind: str, source: str) -> HttpResponse:
+def page(request: HttpRequest, kind: str, source: UUID) -> HttpResponse:
     """The report as one file to keep or send. A download: its style is inside it, which a page of ours may not have."""
     found = source_of(request, kind, source)
     comparisons = compare_all(found.results.arms, found.margin) if 1 < len(found.results.arms) <= 8 else []

@@ -45,16 +45,14 @@ class Source:
         return reverse("eval-run" if self.kind == "runs" else "eval-upload", args=[self.public_id])
 
 
-def source_of(request: HttpRequest, kind: str, source: str | UUID) -> Source:
+def source_of(request: HttpRequest, kind: str, source: UUID) -> Source:
     """The team's run or upload with its answers. 404 where there is none, or its file cannot be read."""
-    try:
-        public_id = UUID(str(source))
-    except ValueError:
-        raise Http404("There is no such report.") from None
+    if kind not in ("runs", "uploads"):
+        raise Http404("A report is about one of the runs or uploads.")
     if kind == "runs":
-        run = find(request, EvalRun, public_id)
+        run = find(request, EvalRun, source)
         return Source(kind, run, results_of_run(run), run.margin)
-    upload = find(request, EvalUpload, public_id)
+    upload = find(request, EvalUpload, source)
     try:
         return Source(kind, upload, results_of_upload(upload), margin_of(request))
     except EvalError as error:

@@ -1,10 +1,8 @@
 """The addresses of the eval pages. `kind` is runs or uploads: a report reads the same whatever it is made of."""
 
-from django.urls import path, re_path
+from django.urls import path
 
 from dashboard.views.evals import answers, importing, listing, reports, running, sets, uploads
-
-_SOURCE = r"^(?P<kind>runs|uploads)/(?P<source>[0-9a-f-]{36})/"
 
 urlpatterns = [
     path("", listing.index, name="evals"),
@@ -25,8 +23,8 @@ urlpatterns = [
     path("upload", uploads.bring, name="eval-upload-new"),
     path("uploads/<uuid:upload>/", uploads.show, name="eval-upload"),
     path("uploads/<uuid:upload>/columns", uploads.columns, name="eval-columns"),
-    re_path(_SOURCE + r"arms/(?P<arm>\d{1,3})/$", reports.arm, name="eval-arm"),
-    re_path(_SOURCE + r"compare$", reports.versus, name="eval-compare"),
-    re_path(_SOURCE + r"(?P<table>arms|comparisons|cases|answers)\.csv$", reports.table, name="eval-csv"),
-    re_path(_SOURCE + r"report\.html$", reports.page, name="eval-page"),
+    path("<slug:kind>/<uuid:source>/arms/<int:arm>/", reports.arm, name="eval-arm"),
+    path("<slug:kind>/<uuid:source>/compare", reports.versus, name="eval-compare"),
+    path("<slug:kind>/<uuid:source>/<slug:table>.csv", reports.table, name="eval-csv"),
+    path("<slug:kind>/<uuid:source>/report.html", reports.page, name="eval-page"),
 ]
