@@ -178,7 +178,7 @@ def _partial(rejected: list[Any]) -> bytes:
     """ExportTraceServiceResponse { partial_success: 1 { rejected_spans: 1, error_message: 2 } }."""
     if not rejected:
         return b""
-    reason = rejected[0].reason.encode()[:100]
+    reason: bytes = rejected[0].reason.encode()[:100]
     inner = b"\x08" + _varint(len(rejected)) + b"\x12" + _varint(len(reason)) + reason
     return b"\x0a" + _varint(len(inner)) + inner
 

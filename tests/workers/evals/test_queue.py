@@ -11,7 +11,9 @@ from tests.stack import wait_until
 pytestmark = pytest.mark.timeout(240)
 
 
-def test_a_run_that_is_started_on_a_page_is_done_by_a_worker(chat, endpoint_at, version, processes, monkeypatch) -> None:
+def test_a_run_that_is_started_on_a_page_is_done_by_a_worker(
+    chat, endpoint_at, version, processes, monkeypatch
+) -> None:
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", "127.0.0.0/8")
     server = chat()
     run = start(version, [ArmPlan(endpoint_at(server.url))], repeats=3)
