@@ -20,7 +20,7 @@ from dashboard.api.problems import problem
 from drift.entered import EntryError
 from drift.models import Endpoint, ObservedBucket
 from drift.observations import otlp
-from drift.observations.observation import Observation
+from drift.observations.observation import Observation, Rejected
 from drift.observations.protobuf import WireError, export_request
 from drift.observations.record import record
 
@@ -174,7 +174,7 @@ def _unpacked(request: HttpRequest) -> bytes:
     return body
 
 
-def _partial(rejected: list[Any]) -> bytes:
+def _partial(rejected: list[Rejected]) -> bytes:
     """ExportTraceServiceResponse { partial_success: 1 { rejected_spans: 1, error_message: 2 } }."""
     if not rejected:
         return b""
