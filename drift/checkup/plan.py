@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from drift.checkup.questions import Question, prefix_questions
+from drift.checkup.questions import Question, beginnings, prefix_questions
 from drift.evals.plan import price_of
 from drift.measure.agreement import split_text
 from drift.models import Endpoint
@@ -23,7 +23,6 @@ SHORTEST = 8
 PREFIX_QUESTIONS = 12
 PREFIX_WORDS = 500  # two tokens and more each
 PREFIX_REPEATS = 3
-SCORED_QUESTIONS = 4
 SEED_NAMES = ("seed", "random_seed")
 SEED = 20260101
 
@@ -104,7 +103,7 @@ def make_plan(
         fresh = prefix_questions(asked, wish.prefix_questions, wish.prefix_words, mark)
         stages.append(StagePlan(Kind.PREFIX, 1, min(cap, 64), zero, PREFIX_REPEATS, fresh))
     if wish.scored:
-        stages.append(StagePlan(Kind.SCORED, quiet, min(cap, 64), zero, 2, asked[:SCORED_QUESTIONS]))
+        stages.append(StagePlan(Kind.SCORED, quiet, min(cap, 64), zero, 2, beginnings()))
     return tuple(stages)
 
 

@@ -16,6 +16,13 @@ MORE = (
     ("Table", "Compare spring tides and neap tides in a Markdown table with four rows."),
 )
 
+BEGINNINGS = (
+    "Once upon a time there was a lighthouse keeper who measured the sea every day, because",
+    "The history of tide gauges begins in the harbours of Europe, where the first",
+    "Here is a long list of things that can be found on a beach at low tide: shells, seaweed,",
+    "In the following chapter we explain, step by step, how the moon moves the water. First,",
+)  # a plain continuation of a question may end at once; of these it goes on
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -30,6 +37,11 @@ def default_questions() -> tuple[Question, ...]:
     """Twelve questions, the default suite's first."""
     texts = [(name, prompt) for name, prompt, _ in CANARIES] + list(MORE)
     return tuple(Question(f"q{i + 1}", name, (_user(prompt),)) for i, (name, prompt) in enumerate(texts))
+
+
+def beginnings() -> tuple[Question, ...]:
+    """Texts to be continued, for endpoints that score what they have written."""
+    return tuple(Question(f"b{i + 1}", f"Continuation {i + 1}", (_user(text),)) for i, text in enumerate(BEGINNINGS))
 
 
 def prefix_questions(questions: Sequence[Question], count: int, words: int, mark: str) -> tuple[Question, ...]:

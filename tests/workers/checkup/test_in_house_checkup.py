@@ -21,8 +21,9 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 QUESTIONS = (
     ("Prose", "Tell the story of a lighthouse keeper who measures the sea every day.", 48),
     ("Fact", "Who was Richard Feynman? Answer in one short paragraph.", 48),
-    ("Argument", "Should a small harbour town build a tide wall? Argue both sides, then decide.", 48),
+    ("Code", "Write a Python function that returns the n-th Fibonacci number.", 40),
 )
+BUSY = Wish(repeats=4, concurrencies=(1, 4, 8), max_tokens=48, prefix_questions=0, scored=True)
 WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=40, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
 LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
@@ -33,12 +34,12 @@ def questions(team: Team) -> Suite:
     return make_suite(team, "Three questions", QUESTIONS)
 
 
-def examined(team: Team, suite: Suite, mode: str, base_url: str) -> tuple[Endpoint, Report]:
+def examined(team: Team, suite: Suite, mode: str, base_url: str, wish: Wish) -> tuple[Endpoint, Report]:
     endpoint = ensure_in_house(team, mode, base_url, "smollm2-135m-instruct")
     check(endpoint.checks.get().pk)
     Monitor.objects.filter(endpoint=endpoint).delete()
     endpoint.refresh_from_db()
-    checkup = start.start(endpoint, WISH, suite=suite)
+    checkup = start.start(endpoint, wish, suite=suite)
     while not checkup.over:
         perform(checkup.pk)
         checkup.refresh_from_db()
@@ -53,7 +54,7 @@ def verdicts(endpoint: Endpoint) -> dict[str, str]:
 
 
 def test_invariant_mode_is_exact_in_every_way_that_is_measured(processes, team: Team, questions: Suite) -> None:
-    endpoint, report = examined(team, questions, "invariant", worker(processes, "invariant"))
+    endpoint, report = examined(team, questions, "invariant", worker(processes, "invariant"), WISH)
 
     assert report.quiet is not None
     assert report.quiet.pairs_differing == 0
@@ -75,7 +76,7 @@ def test_invariant_mode_is_exact_in_every_way_that_is_measured(processes, team: 
 
 
 def test_fast_mode_changes_with_its_company_and_is_told_so(processes, team: Team, questions: Suite) -> None:
-    endpoint, report = examined(team, questions, "fast", worker(processes, "fast"))
+    endpoint, report = examined(team, questions, "fast", worker(processes, "fast"), BUSY)
 
     differing = sum(one.pairs_differing for one in (report.quiet, *report.loads) if one is not None)
     assert differing > 0 or any(one.matters for one in report.under_load)
