@@ -59,6 +59,9 @@ check: install-dev ## Migrations in step, deployment settings sound
 screenshots: install-dev ## Pictures of every page at three widths in both themes, in screenshots/
 	@$(TEST_ENV) REQUIRE_BROWSER=1 $(PY) -m workers.embedded $(PY) -m tests.browser.screenshots
 
+verify: install ## Compare bits: every kernel, then the whole model on its real weights (minutes)
+	@$(PY) -m kernels.verify && $(PY) -m workers.inference.verify
+
 bench-worker: install-dev ## Price of determinism: tokens per second by batch size, all modes
 	@$(PY) -m tests.bench.worker
 
@@ -76,3 +79,6 @@ bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 
 bench-observe: install-dev ## Observations per second beside a bare insert loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.observe
+
+bench-pages: install-dev ## Server time of the pages at 200 endpoints
+	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.pages
