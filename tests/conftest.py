@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 import redis
+from django.conf import settings as django_settings
+from django.test import override_settings
 
 from drift.answers import (
     Answer,
@@ -35,11 +37,14 @@ PASSWORD = "low tide at noon"
 
 
 @pytest.fixture(autouse=True)
-def cheap_parts(settings: Any) -> None:
+def cheap_parts() -> Iterator[None]:
     """Pages without a collected manifest, and passwords that cost nothing: neither is what a test is about."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(
+        STORAGES={**django_settings.STORAGES, "staticfiles": plain},
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
 
 
 @pytest.fixture
