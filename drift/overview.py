@@ -349,6 +349,9 @@ def verdict(rows: Sequence[Row], told: Sequence[Card], now: datetime) -> Verdict
     calm = f"{_some(watching, rows)} may be changing." if watching else "No endpoint changed."
     worst = State.WATCHING if watching else State.STABLE
     if not diverging:
+        if any(row.reading is not None and (row.reading.total_agreement or 0) < 1 for row in measured):
+            first = "Only the first answers of a run differed from the later ones, as from a cold cache."
+            return Verdict(calm, first, _limits(measured), worst)
         return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
     zero = " at temperature 0" if all(row.temperature_zero for row in diverging) else ""
     verb = "gives" if len(diverging) == 1 else "give"

@@ -21,6 +21,7 @@ from drift.answers import Answer, Ask
 from drift.models import Canary, Run
 from drift.record import record_run
 from workers.probe.caching import mark_cached
+from workers.probe.flight import Flight
 from workers.probe.patience import Asker
 from workers.probe.retry import needs_negotiation
 from workers.probe.traffic import Share
@@ -98,11 +99,14 @@ async def _ask_all(run: Run, token: UUID, share: Share) -> list[Answer]:
             exchange, decoded = await asker.ask(Ask(tuple(place.canary.messages), place.canary.max_tokens))
             answers.append(Answer(place.canary.pk, place.repeat, exchange, decoded))
 
+        flight = Flight(share.places)
+
         async def take_all() -> None:
             for place in left:
-                if not share.may_go_on():
-                    return
-                await take(place)
+                async with flight.room(place.repeat):
+                    if not share.may_go_on():
+                        return
+                    await take(place)
 
         async def ask() -> None:
             if share.on_trial:
