@@ -77,8 +77,5 @@ bench-observe: install-dev ## Observations a second over HTTP beside a bare inse
 bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.probe
 
-bench-observe: install-dev ## Observations per second beside a bare insert loop
-	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.observe
-
 bench-pages: install-dev ## Server time of the pages at 200 endpoints
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.pages
