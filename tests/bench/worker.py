@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +50,20 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "worker.md").write_text(as_markdown(ledger))
     (options.out / "worker.svg").write_text(as_svg(ledger, ledger.dtypes[0]))
-    (options.out / "worker.json").write_text(json.dumps(ledger.as_dict(), indent=1) + "\n")
+    found = {**ledger.as_dict(), "verification": verification(), "measured_at": f"{datetime.now(UTC):%Y-%m-%d}"}
+    (options.out / "worker.json").write_text(json.dumps(found, indent=1) + "\n")
     print(as_markdown(ledger))
-    print(json.dumps(ledger.as_dict()))
+    print(json.dumps(found))
     return 0
+
+
+def verification() -> dict[str, Any]:
+    """What the quick verification of the served model says in bf16: rows compared, bits that differ, its control."""
+    command = [sys.executable, "-m", "workers.inference.verify", "--quick", "--dtype", "bf16", "--json"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    report = json.loads(said.strip().splitlines()[-1])
+    names = ("state", "rows", "differing_rows", "differing_bits", "control_rows", "control_differing_rows", "at")
+    return {name: report[name] for name in names}
 
 
 def measure(ledger: Ledger, checkpoint: Checkpoint, tokenizer: Any, dtype: str, options: argparse.Namespace) -> None:
