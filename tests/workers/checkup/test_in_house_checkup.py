@@ -79,11 +79,10 @@ def test_fast_mode_changes_with_its_company_and_is_told_so(processes, team: Team
     endpoint, report = examined(team, questions, "fast", worker(processes, "fast"), BUSY)
 
     differing = sum(one.pairs_differing for one in (report.quiet, *report.loads) if one is not None)
+    assert differing > 0 or any(one.matters for one in report.under_load)
     assert report.near_ties is not None
     assert report.scored is not None
     assert report.scored.differing > 0
     judged = verdicts(endpoint)
-    assert judged["rl"] == NOT_FIT
-    # Whether so few texts meet a near-tie depends on the machine; that their bits differ does not.
-    assert judged["replay"] == NOT_FIT or not differing
+    assert (judged["replay"], judged["rl"]) == (NOT_FIT, NOT_FIT)
     assert "invariant" in next(one.price for one in jobs.judge(facts.gather([endpoint])[0], LIMITS) if one.price)
