@@ -11,23 +11,17 @@ from django.db.models import Count
 
 from drift import monitors
 from drift.models import Endpoint, Monitor, Reading, Run, Sample, Suite, Team
-from drift.provision import ensure_in_house, make_suite
+from drift.provision import CANARIES, ensure_in_house, make_suite
 from tests.stack import wait_until
 from workers.probe.check import perform as check
 from workers.probe.run import perform as probe
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
-
-QUESTIONS = (
-    ("Prose", "Tell the story of a lighthouse keeper who measures the sea every day.", 48),
-    ("Fact", "Who was Richard Feynman? Answer in one short paragraph.", 48),
-    ("Code", "Write a Python function that returns the n-th Fibonacci number.", 40),
-)
+pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture
 def questions(team: Team) -> Suite:
-    return make_suite(team, "Three questions", QUESTIONS)
+    return make_suite(team, "The default questions", CANARIES)
 
 
 def worker(processes, mode: str) -> str:
@@ -82,10 +76,10 @@ def endpoints(processes, team: Team, questions: Suite) -> dict[str, Endpoint]:
         return dict(zip(urls, both.map(measure, urls), strict=True))
 
 
-def test_invariant_never_diverges_and_fast_is_measured_beside_it(endpoints):
+def test_invariant_never_diverges_and_fast_does_though_nothing_was_asked_differently(endpoints):
     samples = {mode: Sample.objects.filter(series__endpoint=endpoint) for mode, endpoint in endpoints.items()}
     for mode, rows in samples.items():
-        assert rows.filter(outcome="text").count() == 20 * len(QUESTIONS), mode
+        assert rows.filter(outcome="text").count() == 20 * len(CANARIES), mode
         assert rows.values("identity").distinct().count() == 1
 
     sizes = [size for row in samples["invariant"].values_list("batch_sizes", flat=True) for size in row]
@@ -99,7 +93,6 @@ def test_invariant_never_diverges_and_fast_is_measured_beside_it(endpoints):
     assert reading.divergence_high > 0  # 'none of so many pairs' is not 'never'
 
     fast = Reading.objects.get(series__endpoint=endpoints["fast"])
-    # Whether so few answers meet a near-tie depends on the machine; that they were measured does not.
-    assert fast.pairs >= 3 * reading.canaries
+    assert fast.pairs_differing > 0
     assert fast.tokens_known
-    assert (fast.first_divergence is None) == (fast.pairs_differing == 0)
+    assert fast.first_divergence is not None

@@ -23,7 +23,7 @@ QUESTIONS = (
     ("Fact", "Who was Richard Feynman? Answer in one short paragraph.", 48),
     ("Code", "Write a Python function that returns the n-th Fibonacci number.", 40),
 )
-BUSY = Wish(repeats=4, concurrencies=(1, 4, 8), max_tokens=48, prefix_questions=0, scored=True)
+BUSY = Wish(repeats=6, concurrencies=(1, 4, 8), max_tokens=96, prefix_questions=0, scored=True)
 WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=40, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
 LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
