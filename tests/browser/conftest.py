@@ -18,16 +18,17 @@ from tests.browser.chromium import chromium, launch
 PASSWORD = "low tide at noon"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
+    """Chromium for this package alone: playwright's loop counts as running until it is stopped."""
     if chromium() is None:
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail("REQUIRE_BROWSER=1, but there is no Chromium: set CHROMIUM to its path.")
         pytest.skip("no Chromium on this machine: page tests in a browser are left out (set CHROMIUM to its path)")
     from playwright.sync_api import sync_playwright
 
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in this thread; our queries do not use it
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # that loop runs in this thread; our queries do not use it
         browser = launch(playwright)
         yield browser
         browser.close()
