@@ -10,7 +10,7 @@ TEST_ENV = TIDEGAUGE_ENV_FILE=/dev/null SECRET_KEY=$$($(PY) -c "import secrets; 
 	ALLOW_PRIVATE_TARGETS=127.0.0.1/32,::1/128
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up test lint types check screenshots \
+.PHONY: help install install-dev up test lint types check messages screenshots \
 	bench-worker bench-detect bench-equality bench-observe bench-probe
 
 help: ## List every target in a line each
@@ -55,6 +55,9 @@ check: install-dev ## Migrations in step, deployment settings sound
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) manage.py makemigrations --check --dry-run
 	@$(TEST_ENV) HTTPS=true ALLOWED_HOSTS=tidegauge.example \
 		$(PY) -m workers.embedded $(PY) manage.py check --deploy --fail-level WARNING
+
+messages: install-dev ## Bring the catalogue of translations in step with the texts
+	@$(TEST_ENV) DATABASE_URL=postgresql:///none REDIS_URL=redis://none $(PY) -m tests.project.catalog update
 
 screenshots: install-dev ## Pictures of every page at three widths in both themes, in screenshots/
 	@$(TEST_ENV) REQUIRE_BROWSER=1 $(PY) -m workers.embedded $(PY) -m tests.browser.screenshots

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "dashboard.languages.LanguageMiddleware",
     "dashboard.timezones.TimeZoneMiddleware",
     "dashboard.acting.RequestMiddleware",
     "dashboard.api.idempotency.ApiMiddleware",
@@ -110,6 +111,8 @@ LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "drift" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
