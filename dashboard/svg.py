@@ -9,7 +9,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe  # every text below is escaped or a number
 
 from drift import figures
-from drift.overview import Cell
+from drift.rows import Cell
 
 WIDTH, HEIGHT = 120, 30
 STRIP_WIDTH = 140

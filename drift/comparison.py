@@ -14,8 +14,8 @@ from drift.history import Point, Window, point_of
 from drift.measure.agreement import divergence_of_pairs, pair_counts
 from drift.measure.intervals import Estimate
 from drift.models import CanaryBucket, Identity, Series, SeriesBucket
-from drift.overview import Row
 from drift.rollups import pooled_output_counts, start_of, total_of
+from drift.rows import Row
 
 MOST = 8
 Bucket = TypeVar("Bucket", SeriesBucket, CanaryBucket)

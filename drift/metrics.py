@@ -9,7 +9,8 @@ from django.db.models import Count, Q, Sum
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from drift.models import Baseline, Delivery, Endpoint, Heartbeat, Incident, Monitor, ObservedBucket, Run, Team
-from drift.overview import State, overview
+from drift.overview import overview
+from drift.states import State
 
 LABELS = ("team", "endpoint", "provider", "model")
 READING = {

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from itertools import groupby
 from typing import TypeVar
-from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import JSONObject, RowNumber
-from django.utils import timezone
 
-from drift import figures
-from drift.cards import Card, cards, mark_of
+from drift.cards import Card, cards
 from drift.incidents import UNRESOLVED
 from drift.models import (
     Baseline,
@@ -31,127 +27,14 @@ from drift.models import (
     SuiteCanary,
     Team,
 )
-from drift.models.endpoint import Circuit
 from drift.rollups import start_of
+from drift.rows import REMEMBERED, Cell, Datum, IdentityNow, Row, Running, identity_now
+from drift.states import State, canaries_of, changed_since, state_of
+from drift.verdict import Verdict, verdict
 
 T = TypeVar("T")
 
-FRESH = timedelta(hours=24)  # a reading older than this is no reading
-NEW = timedelta(hours=24)  # an identity is new for so long
-REMEMBERED = timedelta(days=7)  # identities not seen for longer do not count as what an endpoint was before
-CHURNING = 9  # distinct identities in `REMEMBERED` from which a single new one says nothing
-ENOUGH_ANSWERS = 2  # comparable answers per canary: the least that can disagree
 SPANS: Mapping[str, timedelta] = {Span.HOUR: timedelta(hours=24), Span.DAY: timedelta(days=30)}
-
-
-class State(StrEnum):
-    """The state of an endpoint, worst first."""
-
-    CHANGED = "changed"
-    DOWN = "down"
-    WATCHING = "watching"
-    NO_DATA = "no data"
-    STABLE = "stable"
-    PAUSED = "paused"
-
-    @property
-    def word(self) -> str:
-        return self.value.capitalize()
-
-    @property
-    def key(self) -> str:
-        return self.value.replace(" ", "-")
-
-    @property
-    def rank(self) -> int:
-        return list(State).index(self)
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityNow:
-    """Who answers: the latest identities (short form), what was there before, and since when."""
-
-    labels: tuple[str, ...] = ()
-    former: tuple[str, ...] = ()
-    values_known: int = 0
-    seen_since: datetime | None = None
-    new: bool = False
-    all_new: bool = False
-    churning: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One hour or day of a strip. `kind`: answered, changed, failing, gap."""
-
-    starts_at: datetime
-    kind: str
-    divergence: float | None = None
-    low: float | None = None
-    high: float | None = None
-    comparable: int = 0
-    samples: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A run that waits for a worker or is under way."""
-
-    state: str
-    samples_done: int
-
-
-@dataclass(frozen=True, slots=True)
-class Datum:
-    """The latest baseline of a series that was not replaced."""
-
-    state: str
-    name: str
-    runs_count: int
-    wanted_runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One endpoint as the overview shows it."""
-
-    endpoint_id: int
-    public_id: UUID
-    name: str
-    provider: str
-    model: str
-    tags: tuple[str, ...]
-    simulated: bool
-    in_house: str
-    temperature_zero: bool
-    state: State
-    reason: str
-    identity: IdentityNow
-    reading: Reading | None
-    monitor: Monitor | None
-    other_monitors: int
-    last_finished_at: datetime | None
-    last_state: str
-    next_due_at: datetime | None
-    running: Running | None
-    expected: int
-    incidents: tuple[Incident, ...]
-    datum: Datum | None
-    cells: tuple[Cell, ...] = ()
-
-    @property
-    def diverges(self) -> bool:
-        return bool(self.reading and self.reading.pairs_differing)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The sentence over all endpoints, what follows from it, and one more for who reads on."""
-
-    headline: str
-    consequence: str = ""
-    detail: str = ""
-    worst: State = State.STABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +113,7 @@ def _with_cells(rows: Sequence[Row], span: Span | None, now: datetime) -> tuple[
     filled = []
     for row in rows:
         known = buckets.get((row.reading.series_id, span), []) if row.reading else []
-        filled.append(replace(row, cells=_cells(known, span, now, _changes(row.incidents))))
+        filled.append(replace(row, cells=_cells(known, span, now, changed_since(row.incidents))))
     return span, filled
 
 
@@ -241,175 +124,6 @@ def _ceiling(rows: Sequence[Row]) -> float:
 
 def _worst_first(row: Row) -> tuple[int, float, str]:
     return row.state.rank, -((row.reading and row.reading.divergence) or 0), row.name.lower()
-
-
-def state_of(
-    endpoint: Endpoint,
-    monitors: Sequence[Monitor],
-    reading: Reading | None,
-    incidents: Sequence[Incident],
-    now: datetime,
-) -> tuple[State, str]:
-    """The state and why, the first line that applies:
-
-    no monitor | all paused        paused    the reason given
-    circuit not closed             down      what failed
-    an unresolved incident         its mark  its title
-    no or an old reading, too few  no data   how many answers of how many
-    something may be changing      watching  what
-    otherwise                      stable
-    """
-    active = [monitor for monitor in monitors if monitor.active]
-    if not active:
-        if not monitors:
-            return State.PAUSED, "No monitor yet: nothing is asked"
-        return State.PAUSED, monitors[0].paused_reason or "Paused"
-    if endpoint.circuit != Circuit.CLOSED:
-        return State.DOWN, endpoint.rest_reason or f"{endpoint.failures_in_a_row} failures in a row"
-    if incidents:
-        worst = min(incidents, key=lambda incident: _state_of_mark(incident).rank)
-        return _state_of_mark(worst), _in_short(worst)
-    if reading is None:
-        return State.NO_DATA, "No answers yet"
-    if now - reading.taken_at > FRESH:
-        return State.NO_DATA, f"No answers for {figures.duration(now - reading.taken_at)}"
-    if reading.divergence is None:
-        needed = ENOUGH_ANSWERS * _canaries(active[0])
-        return State.NO_DATA, f"Not enough data: {reading.comparable} of {needed} comparable answers"
-    if watching := getattr(reading, "watching", None):
-        return State.WATCHING, f"May be changing: {watching}"
-    return State.STABLE, ""
-
-
-def _state_of_mark(incident: Incident) -> State:
-    return next(state for state in State if state.key == mark_of(incident).key)
-
-
-def _in_short(incident: Incident) -> str:
-    """The title without the name that the row has already."""
-    _, _, what = incident.title.partition(": ")
-    short = what or incident.title
-    acknowledged = ", acknowledged" if incident.state == Incident.State.ACKNOWLEDGED else ""
-    return f"{short[:1].upper()}{short[1:]}{acknowledged}"
-
-
-def _changes(incidents: Sequence[Incident]) -> datetime | None:
-    """Since when the endpoint is not what it was."""
-    since = [i.began_at for i in incidents if _state_of_mark(i) in (State.CHANGED, State.WATCHING)]
-    return min(since, default=None)
-
-
-def identity_now(identities: Sequence[Identity], now: datetime) -> IdentityNow:
-    """What an endpoint calls itself now, from its identities of the last week, the latest first.
-
-    An identity is new for 24 hours, and only where an older one is remembered: the first day only learns.
-    """
-    if not identities:
-        return IdentityNow()
-    known = identities[0].values_known  # type: ignore[attr-defined]
-    latest = identities[0].last_seen
-    current = [i for i in identities if latest - i.last_seen <= timedelta(hours=1)]
-    former = [i for i in identities if i not in current]
-    remembered = [i for i in identities if now - i.first_seen > NEW]
-    new = [i for i in current if now - i.first_seen <= NEW] if remembered else []
-    current.sort(key=lambda i: (i not in new, -i.samples_count))
-    return IdentityNow(
-        labels=tuple(dict.fromkeys(i.label for i in current)),
-        former=tuple(dict.fromkeys(i.label for i in former)) if new else (),
-        values_known=known,
-        seen_since=max(i.first_seen for i in new) if new else min(i.first_seen for i in current),
-        new=bool(new),
-        all_new=bool(new) and len(new) == len(current),
-        churning=known >= CHURNING,
-    )
-
-
-def verdict(rows: Sequence[Row], told: Sequence[Card], now: datetime) -> Verdict:
-    """One sentence: what is worst, then what follows, then what temperature 0 is worth here."""
-    if not rows:
-        return Verdict("No endpoint is watched yet.", worst=State.NO_DATA)
-    by_state = {state: [row for row in rows if row.state == state] for state in State}
-    if changed := by_state[State.CHANGED]:
-        since = min((i.began_at for row in changed for i in row.incidents), default=now)
-        detail = " ".join(part for part in (_being_taken(changed), _agreement_sentence(rows)) if part)
-        headline = f"{_some(changed, rows)} changed since {_day_or_hour(since, now)}."
-        return Verdict(headline, _void_baselines(changed, told), detail, State.CHANGED)
-    if down := by_state[State.DOWN]:
-        what = ", ".join(row.name for row in down[:3])
-        headline = f"{_some(down, rows)} cannot be asked."
-        return Verdict(headline, f"{what}: {down[0].reason}.", _agreement_sentence(rows), State.DOWN)
-    measured = [row for row in rows if row.reading is not None and row.reading.divergence is not None]
-    if not measured:
-        if all(row.state == State.PAUSED for row in rows):
-            return Verdict("Everything is paused.", "Nothing is being asked.", worst=State.PAUSED)
-        wait = "Figures appear when each canary has two answers."
-        return Verdict("The first answers are on their way.", "", wait, State.NO_DATA)
-    diverging = [row for row in measured if row.diverges]
-    watching = by_state[State.WATCHING]
-    calm = f"{_some(watching, rows)} may be changing." if watching else "No endpoint changed."
-    worst = State.WATCHING if watching else State.STABLE
-    if not diverging:
-        if any(row.reading is not None and (row.reading.total_agreement or 0) < 1 for row in measured):
-            first = "Only the first answers of a run differed from the later ones, as from a cold cache."
-            return Verdict(calm, first, _limits(measured), worst)
-        return Verdict(calm, "Every prompt got the same answer every time.", _limits(measured), worst)
-    zero = " at temperature 0" if all(row.temperature_zero for row in diverging) else ""
-    verb = "gives" if len(diverging) == 1 else "give"
-    headline = f"{_some(diverging, measured)} {verb} different answers to the same prompt{zero}."
-    return Verdict(headline, calm if watching else "", _agreement_sentence(rows), worst)
-
-
-def _day_or_hour(since: datetime, now: datetime) -> str:
-    """'14:05' of the last hours, 'Tuesday' within six days, '3 Nov' before."""
-    there, here = timezone.localtime(since), timezone.localtime(now)
-    if now - since < timedelta(hours=18):
-        return f"{there:%H:%M}"
-    return f"{there:%A}" if (here.date() - there.date()).days <= 6 else f"{there.day} {there:%b}"
-
-
-def _void_baselines(changed: Sequence[Row], told: Sequence[Card]) -> str:
-    """What can no longer be compared with: 'Baseline “May” of gpt-4o no longer holds.'"""
-    names = {row.endpoint_id: row.name for row in changed}
-    void = {b.pk: (b, endpoint) for card in told for b, endpoint in card.void_of if endpoint in names}
-    if not void:
-        return ""
-    if len(void) > 1:
-        return f"{len(void)} baselines no longer hold."
-    baseline, endpoint = next(iter(void.values()))
-    what = f"Baseline “{baseline.name}”" if baseline.name else "The baseline"
-    return f"{what} of {names[endpoint]} no longer holds."
-
-
-def _being_taken(changed: Sequence[Row]) -> str:
-    for row in changed:
-        if row.datum and row.datum.state == Baseline.State.COLLECTING:
-            return f"A new baseline is being taken: {row.datum.runs_count} of {row.datum.wanted_runs} runs."
-    return ""
-
-
-def _some(rows: Sequence[Row], of: Sequence[Row]) -> str:
-    """'2 of 14 endpoints'; the name where there is only one."""
-    return rows[0].name if len(of) == 1 else f"{len(rows)} of {figures.plural(len(of), 'endpoint')}"
-
-
-def _agreement_sentence(rows: Sequence[Row]) -> str:
-    """The endpoint that disagrees most with itself, and the one asked most of those that never did."""
-    measured = [(row.name, row.reading) for row in rows if row.reading is not None and row.reading.pairs]
-    worst = max(measured, key=lambda pair: pair[1].divergence or 0, default=None)
-    exact = [pair for pair in measured if not pair[1].pairs_differing]
-    parts = []
-    if worst and worst[1].pairs_differing:
-        share = figures.percent(worst[1].divergence)
-        parts.append(f"Two answers of {worst[0]} to one prompt differ in {share} of pairs.")
-    if exact:
-        name, reading = max(exact, key=lambda pair: pair[1].pairs)
-        parts.append(f"{name} never differed: 0 of {figures.plural(reading.pairs, 'pair')}.")
-    return " ".join(parts)
-
-
-def _limits(rows: Sequence[Row]) -> str:
-    pairs = sum(row.reading.pairs for row in rows if row.reading)
-    return f"0 of {figures.plural(pairs, 'pair')} of answers differed in the last 24 hours."
 
 
 def _row(
@@ -444,7 +158,7 @@ def _row(
         last_state=monitor.last_state or "" if monitor else "",  # type: ignore[attr-defined]
         next_due_at=min((m.next_due_at for m in monitors if m.active), default=None),
         running=Running(**open_run) if open_run else None,
-        expected=monitor.repeats * _canaries(monitor) if monitor else 0,
+        expected=monitor.repeats * canaries_of(monitor) if monitor else 0,
         incidents=incidents,
         datum=Datum(**datum) if datum else None,
     )
@@ -558,10 +272,6 @@ def _primary(monitors: Sequence[Monitor], readings: Sequence[Reading]) -> tuple[
             if reading.suite_id == monitor.suite_id:  # type: ignore[attr-defined]
                 return monitor, reading
     return (monitors[0] if monitors else None), (readings[0] if readings else None)
-
-
-def _canaries(monitor: Monitor) -> int:
-    return getattr(monitor, "canaries_count", None) or 0
 
 
 def _grouped(rows: Iterable[T], key: str) -> dict[int, list[T]]:

@@ -15,7 +15,8 @@ from dashboard.access import find, team_of
 from drift.entered import EntryError
 from drift.history import HOURS_UP_TO
 from drift.models import Endpoint, Identity, Reading, SeriesBucket, Span
-from drift.overview import Row, overview, read
+from drift.overview import overview, read
+from drift.rows import Row
 
 router = Router(tags=["Figures"])
 LONGEST = timedelta(days=800)

@@ -15,7 +15,8 @@ from dashboard.exports import export
 from dashboard.ranges import Range, choices, kept, range_of
 from drift.comparison import MOST, Compared, compare
 from drift.models import Series
-from drift.overview import Row, overview
+from drift.overview import overview
+from drift.rows import Row
 from drift.weeks import html, tables
 from drift.weeks import report as weeks
 

@@ -19,7 +19,8 @@ from dashboard.ranges import Range, choices, kept, range_of
 from drift import history
 from drift.display import visible
 from drift.models import Canary, Endpoint, Run, Sample, Series
-from drift.overview import Row, read
+from drift.overview import read
+from drift.rows import Row
 
 RECENT_RUNS = 12
 BASELINES = 6

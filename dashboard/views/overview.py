@@ -13,7 +13,9 @@ from django.utils import timezone
 from dashboard.access import may_edit, team_of
 from dashboard.links import with_query
 from drift.models import Span
-from drift.overview import Row, State, overview
+from drift.overview import overview
+from drift.rows import Row
+from drift.states import State
 
 MOST_CARDS = 5
 MOST_ROWS = 50  # the worst; the rest are a click away

@@ -11,7 +11,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from drift.models import Baseline, Endpoint, Finding, Identity, Incident, Monitor, Reading, Run, Series, Team
-from drift.overview import CHURNING, State, identity_now, overview, state_of
+from drift.overview import overview
+from drift.rows import CHURNING, identity_now
+from drift.states import State, state_of
 
 
 @pytest.fixture

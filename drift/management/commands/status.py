@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from drift import figures
 from drift.models import Reading, Team
-from drift.overview import Overview, Row, overview
+from drift.overview import Overview, overview
+from drift.rows import Row
 
 COLUMNS = (
     "state",
