@@ -1,5 +1,6 @@
 """What is stored. One module per subject."""
 
+from drift.models.annotation import Annotation
 from drift.models.audit import AuditEntry
 from drift.models.baseline import Baseline, SeriesWatch
 from drift.models.channel import Channel, Delivery, DeliveryAttempt
@@ -23,9 +24,11 @@ from drift.models.silence import AlertRules, Silence
 from drift.models.suite import Canary, Suite, SuiteCanary
 from drift.models.team import Membership, Role, Team, User
 from drift.models.token import ApiToken, IdempotentAnswer
+from drift.models.trial import Trial, TrialAnswer
 
 __all__ = [
     "AlertRules",
+    "Annotation",
     "ApiToken",
     "AuditEntry",
     "Baseline",
@@ -76,5 +79,7 @@ __all__ = [
     "SuiteCanary",
     "Team",
     "Traffic",
+    "Trial",
+    "TrialAnswer",
     "User",
 ]

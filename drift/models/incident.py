@@ -77,6 +77,8 @@ class Event(models.Model):
         REOPENED = "reopened", "Opened again"
         RESOLVED = "resolved", "Resolved"
         NOTE = "note", "Note"
+        MARKED = "marked", "Marked on the charts"
+        UNMARKED = "unmarked", "Mark taken off the charts"
         ALERTED = "alerted", "Alert written"
         REMINDED = "reminded", "Reminder written"
         BASELINE = "baseline", "Baseline"
