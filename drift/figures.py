@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-UNKNOWN = "not known"
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_lazy, pgettext
+
+UNKNOWN = gettext_lazy("not known")
 NONE = "–"
 
 
@@ -20,8 +24,7 @@ def percent(share: float | None) -> str:
         return NONE
     if share == 0:
         return "0"
-    number = _per_cent(share)
-    return f"{number} %"
+    return gettext("{number} %").format(number=_per_cent(share))
 
 
 def _per_cent(share: float) -> str:
@@ -37,7 +40,7 @@ def interval(low: float | None, high: float | None) -> str:
     """Both ends of a share's interval in per cent: '27.0 – 35.6 %'."""
     if low is None or high is None:
         return NONE
-    return f"{_end(low)} – {_end(high)} %"
+    return gettext("{low} – {high} %").format(low=_end(low), high=_end(high))
 
 
 def _end(share: float) -> str:
@@ -50,13 +53,18 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return NONE
     if value < 0.95:
-        return "< 1 ms"
+        return gettext("< 1 ms")
     if value < 999.5:
-        return f"{value:.0f} ms"
-    return f"{value / 1000:.1f} s" if value < 9950 else f"{value / 1000:.0f} s"
+        return gettext("{number} ms").format(number=f"{value:.0f}")
+    return gettext("{number} s").format(number=f"{value / 1000:.{1 if value < 9950 else 0}f}")
 
 
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_UNITS = (
+    (86_400, gettext_lazy("{number} d")),
+    (3_600, gettext_lazy("{number} h")),
+    (60, gettext_lazy("{number} min")),
+    (1, gettext_lazy("{number} s")),
+)
 
 
 def duration(span: timedelta) -> str:
@@ -64,32 +72,64 @@ def duration(span: timedelta) -> str:
     seconds = max(0, int(span.total_seconds()))
     for size, unit in _UNITS:
         if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return "0 s"
+            return str(unit).format(number=seconds // size)
+    return gettext("{number} s").format(number=0)
 
 
 def ago(moment: datetime, now: datetime) -> str:
     """'40 s ago'; 'just now' under five seconds and for clocks that disagree."""
-    return "just now" if now - moment < timedelta(seconds=5) else f"{duration(now - moment)} ago"
+    if now - moment < timedelta(seconds=5):
+        return gettext("just now")
+    return gettext("{duration} ago").format(duration=duration(now - moment))
 
 
 def ahead(moment: datetime, now: datetime) -> str:
     """'in 40 s'; 'now' for what is due already."""
-    return "now" if moment - now < timedelta(seconds=1) else f"in {duration(moment - now)}"
+    if moment - now < timedelta(seconds=1):
+        return gettext("now")
+    return gettext("in {duration}").format(duration=duration(moment - now))
 
 
 def cadence(seconds: int) -> str:
     """'every 2 minutes', 'every hour', 'every 90 seconds'."""
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds % size == 0:
-            number = seconds // size
-            return f"every {unit}" if number == 1 else f"every {number} {unit}s"
-    return f"every {seconds} seconds"
+    if seconds % 86_400 == 0:
+        return ngettext("every day", "every {number} days", seconds // 86_400).format(number=seconds // 86_400)
+    if seconds % 3_600 == 0:
+        return ngettext("every hour", "every {number} hours", seconds // 3_600).format(number=seconds // 3_600)
+    if seconds % 60 == 0:
+        return ngettext("every minute", "every {number} minutes", seconds // 60).format(number=seconds // 60)
+    return gettext("every {number} seconds").format(number=seconds)
 
 
 def plural(number: int, word: str, words: str = "") -> str:
-    """'1 endpoint', '1,204 endpoints'."""
-    return f"{count(number)} {word if number == 1 else words or word + 's'}"
+    """'1 endpoint', '1,204 endpoints'. The words must be among `COUNTED`, or they stay English."""
+    said = ngettext(f"{{number}} {word}", f"{{number}} {words or word + 's'}", number)
+    return said.format(number=count(number))
+
+
+COUNTED = (
+    ngettext_lazy("{number} answer", "{number} answers", 1),
+    ngettext_lazy("{number} arm", "{number} arms", 1),
+    ngettext_lazy("{number} baseline", "{number} baselines", 1),
+    ngettext_lazy("{number} byte", "{number} bytes", 1),
+    ngettext_lazy("{number} canary", "{number} canaries", 1),
+    ngettext_lazy("{number} case", "{number} cases", 1),
+    ngettext_lazy("{number} more case", "{number} more cases", 1),
+    ngettext_lazy("{number} comparison", "{number} comparisons", 1),
+    ngettext_lazy("{number} endpoint", "{number} endpoints", 1),
+    ngettext_lazy("{number} identity", "{number} identities", 1),
+    ngettext_lazy("{number} incident", "{number} incidents", 1),
+    ngettext_lazy("{number} pair", "{number} pairs", 1),
+    ngettext_lazy("{number} repeat", "{number} repeats", 1),
+    ngettext_lazy("{number} request", "{number} requests", 1),
+    ngettext_lazy("{number} run", "{number} runs", 1),
+    ngettext_lazy("{number} verdict", "{number} verdicts", 1),
+)
+
+
+def listed(items: Iterable[object]) -> str:
+    """'a, b, c'."""
+    return pgettext("between items of a list", ", ").join(str(item) for item in items)
 
 
 def mean(value: float | None) -> str:
@@ -108,18 +148,68 @@ def money(value: float | None) -> str:
 
 def token_word(number: int, known: bool) -> str:
     """'token' counts the model's own tokens; 'approximate token' our split of the text. Not the same axis."""
-    word = "token" if known else "approximate token"
-    return word if number == 1 else f"{word}s"
+    if known:
+        return ngettext("token", "tokens", number)
+    return ngettext("approximate token", "approximate tokens", number)
 
 
 def likeliness(margin: float | None) -> str:
     """How close the two best tokens were, from the difference of their logprobs in nats."""
     if margin is None or math.isnan(margin):
-        return "the provider gave no log probabilities here"
+        return gettext("the provider gave no log probabilities here")
     if margin < 5e-4:
-        return "the two best tokens were exactly as likely"
+        return gettext("the two best tokens were exactly as likely")
     ratio = math.exp(min(margin, 50))
-    if ratio < 2:
-        digits = 3 if ratio < 1.01 else 2
-        return f"the best token was {ratio:.{digits}f} times as likely as the second"
-    return f"the best token was {ratio:,.0f} times as likely as the second"
+    digits = 3 if ratio < 1.01 else 2 if ratio < 2 else 0
+    return gettext("the best token was {number} times as likely as the second").format(number=f"{ratio:,.{digits}f}")
+
+
+def day(moment: datetime) -> str:
+    """'29 Nov', on the clock that the moment bears; so all below."""
+    return _written(pgettext("date", "{day} {month}"), moment)
+
+
+def date(moment: datetime) -> str:
+    """'29 Nov 2026'."""
+    return _written(pgettext("date", "{day} {month} {year}"), moment)
+
+
+def day_time(moment: datetime) -> str:
+    """'29 Nov 23:14'."""
+    return _written(pgettext("date", "{day} {month} {time}"), moment)
+
+
+def day_time_seconds(moment: datetime) -> str:
+    """'29 Nov 23:14:05'."""
+    return _written(pgettext("date", "{day} {month} {seconds}"), moment)
+
+
+def date_time(moment: datetime) -> str:
+    """'29 Nov 2026 23:14'."""
+    return _written(pgettext("date", "{day} {month} {year} {time}"), moment)
+
+
+def date_time_comma(moment: datetime) -> str:
+    """'29 Nov 2026, 23:14'."""
+    return _written(pgettext("date", "{day} {month} {year}, {time}"), moment)
+
+
+def date_time_seconds(moment: datetime) -> str:
+    """'29 Nov 2026, 23:14:05'."""
+    return _written(pgettext("date", "{day} {month} {year}, {seconds}"), moment)
+
+
+def weekday(moment: datetime) -> str:
+    """'Tuesday'."""
+    return str(WEEKDAYS[moment.weekday()])
+
+
+def _written(pattern: str, moment: datetime) -> str:
+    return pattern.format(
+        day=moment.day,
+        month=f"{moment:%b}",
+        number=moment.month,
+        year=moment.year,
+        time=f"{moment:%H:%M}",
+        seconds=f"{moment:%H:%M:%S}",
+    )
