@@ -11,7 +11,7 @@ TEST_ENV = TIDEGAUGE_ENV_FILE=/dev/null SECRET_KEY=$$($(PY) -c "import secrets; 
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up test lint types check messages screenshots \
-	bench-worker bench-detect bench-equality bench-observe bench-probe
+	bench-worker bench-worker-memory bench-detect bench-equality bench-observe bench-probe
 
 help: ## List every target in a line each
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -67,6 +67,9 @@ verify: install ## Compare bits: every kernel, then the whole model on its real 
 
 bench-worker: install-dev ## Price of determinism: tokens per second by batch size, all modes
 	@$(PY) -m tests.bench.worker
+
+bench-worker-memory: install-dev ## Memory of the inference worker over 10,000 requests
+	@$(PY) -m tests.bench.inference.memory
 
 bench-detect: install-dev ## False alarms and delay of every detector on simulated endpoints
 	@$(PY) -m tests.bench.detect
