@@ -18,6 +18,7 @@ from drift.models import (
     ObservedPrompt,
     Series,
     Suite,
+    Trial,
 )
 from drift.partitions import month_after, month_of, partition_name
 
@@ -26,6 +27,7 @@ ANSWERS_KEPT = timedelta(hours=24)  # an Idempotency-Key may be repeated for so 
 PROMPTS_KEPT = timedelta(days=30)
 OBSERVED_KEPT = timedelta(days=90)
 INVITATIONS_KEPT = timedelta(days=90)
+TRIALS_KEPT = timedelta(days=90)
 ROWS_AT_ONCE = 20_000
 
 
@@ -47,6 +49,7 @@ def prune(now: datetime) -> Mapping[str, int]:
         "observed prompts": ObservedPrompt.objects.filter(day__lt=(now - PROMPTS_KEPT).date()),
         "observed hours": ObservedBucket.objects.filter(starts_at__lt=now - OBSERVED_KEPT),
         "invitations": Invitation.objects.filter(expires_at__lt=now - INVITATIONS_KEPT),
+        "trials": Trial.objects.filter(requested_at__lt=now - TRIALS_KEPT),
         "sessions": apps.get_model("sessions", "Session")._default_manager.filter(expire_date__lt=now),
     }
     deleted |= {name: rows.delete()[0] for name, rows in old.items()}

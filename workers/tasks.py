@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from drift import alerts, deliveries, drills, endpoints, incidents, retention, runs, schedule
+from drift import alerts, deliveries, drills, endpoints, incidents, retention, runs, schedule, trials
 from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
@@ -28,6 +28,8 @@ def tick() -> None:
         log.warning("took back %d eval runs whose worker was gone", evals_back)
     if checkups_back := checkups.reap(now):
         log.warning("took back %d check-ups whose worker was gone", checkups_back)
+    if trials_back := trials.reap(now):
+        log.warning("took back %d trials whose worker was gone", trials_back)
     schedule.claim_due_monitors(now)
     for run_id in schedule.runs_to_publish(now):
         probe.delay(run_id)
@@ -37,6 +39,8 @@ def tick() -> None:
         eval_run.delay(eval_id)
     for checkup_id in checkups.to_publish(now):
         checkup.delay(checkup_id)
+    for trial_id in trials.to_publish(now):
+        trial.delay(trial_id)
     try:
         _tend_alerts(now)
     except Exception:
@@ -103,6 +107,13 @@ def checkup(checkup_id: int) -> None:
     from workers.checkup.run import perform
 
     perform(checkup_id)
+
+
+@app.task
+def trial(trial_id: int) -> None:
+    from workers.probe.trial import perform
+
+    perform(trial_id)
 
 
 @app.task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from drift.answers import Outcome
 from drift.models.endpoint import Endpoint
@@ -18,14 +18,14 @@ class Trial(models.Model):
     """An answer replayed, or canaries tried before they are saved. due -> running -> finished | failed."""
 
     class Kind(models.TextChoices):
-        REPLAY = "replay", gettext_lazy("Replay")
-        DRY_RUN = "dry_run", gettext_lazy("Dry run")
+        REPLAY = "replay", _("Replay")
+        DRY_RUN = "dry_run", _("Dry run")
 
     class State(models.TextChoices):
-        DUE = "due", gettext_lazy("Waiting")
-        RUNNING = "running", gettext_lazy("Asking")
-        FINISHED = "finished", gettext_lazy("Finished")
-        FAILED = "failed", gettext_lazy("Failed")
+        DUE = "due", _("Waiting")
+        RUNNING = "running", _("Asking")
+        FINISHED = "finished", _("Finished")
+        FAILED = "failed", _("Failed")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="trials")

@@ -14,7 +14,8 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx2
-from openai import AsyncOpenAI, Omit, OpenAIError
+from openai import AsyncOpenAI, AsyncStream, Omit, OpenAIError
+from openai._constants import RAW_RESPONSE_HEADER
 
 from drift.addresses import AddressRule
 from drift.answers import ApiKind, Ask, Exchange, Outcome, Target, Transport
@@ -118,6 +119,24 @@ class Prober:
 
         call = responses if target.kind is ApiKind.RESPONSES else chat
         return replace(await self._exchange(call, target.transport), kind=target.kind)
+
+    async def resend(self, body: bytes) -> Exchange:
+        """The answer to exactly these bytes, sent to where `ask` would send its own."""
+        target = self._target
+        path = "/responses" if target.kind is ApiKind.RESPONSES else "/chat/completions"
+
+        async def send(client: AsyncOpenAI, headers: Mapping[str, str | Omit]) -> Any:
+            raw = {**headers, "Content-Type": "application/json", RAW_RESPONSE_HEADER: "true"}
+            return await client.post(
+                path,
+                cast_to=object,
+                content=body,
+                options={"headers": raw},
+                stream=target.transport is Transport.STREAM,
+                stream_cls=AsyncStream[object],
+            )
+
+        return replace(await self._exchange(send, target.transport), kind=target.kind)
 
     async def complete(self, fields: Mapping[str, Any]) -> Exchange:
         """The answer to `POST /completions` with `fields`: a plain continuation or, with `echo`, scores of a text."""
