@@ -93,6 +93,21 @@ async def test_a_cap_that_is_ignored_is_found_out_and_the_other_name_tried() -> 
     assert negotiation.capabilities["cap"].state is State.HONOURED
 
 
+async def test_an_answer_that_ends_before_the_cap_does_not_say_that_the_cap_holds() -> None:
+    async def answers(seen: Seen, writer: asyncio.StreamWriter) -> None:
+        if seen.method == "GET":
+            writer.write(response({"detail": "Not Found"}, 404))
+            return
+        choice = {"index": 0, "message": {"content": "1, 2, 3"}, "finish_reason": "stop"}
+        writer.write(response(completion("", choices=[choice], usage={"prompt_tokens": 9, "completion_tokens": 14})))
+
+    async with serving(answers) as server:
+        negotiation = await negotiate(Target(server.url, "m", deadline_s=3), allow=LOOPBACK)
+    cap = negotiation.capabilities["cap"]
+    assert (cap.state, cap.value) == (State.UNKNOWN, "max_tokens")
+    assert "ended by itself before the cap: 14 tokens" in cap.evidence
+
+
 async def test_the_responses_api_is_negotiated_in_its_own_words() -> None:
     negotiation = await register("responses", kind=ApiKind.RESPONSES)
     assert negotiation.problem is None

@@ -37,10 +37,13 @@ async def find_cap(talk: Conversation) -> Capability:
             seen.append(f"{name}: {evidence(exchange, decoded)}")
             continue
         tokens = decoded.usage.completion_tokens
-        if decoded.finish == "length" or (tokens is not None and tokens <= talk.max_tokens):
+        cut = decoded.finish == "length" or tokens == talk.max_tokens
+        if cut or (tokens is not None and tokens < talk.max_tokens):
             talk.target = replace(talk.target, cap_parameter=name)
             said = f"{tokens} tokens, finish '{decoded.finish_reason}'" if tokens is not None else "finish 'length'"
-            return Capability(State.HONOURED, name, f"asked for {talk.max_tokens}, got {said}")
+            if cut:
+                return Capability(State.HONOURED, name, f"asked for {talk.max_tokens}, got {said}")
+            return Capability(State.UNKNOWN, name, f"accepted; the answer ended by itself before the cap: {said}")
         seen.append(f"{name}: asked for {talk.max_tokens} tokens, got {tokens if tokens is not None else 'more'}")
     state = State.IGNORED if any("asked for" in line for line in seen) else State.UNKNOWN
     return Capability(state, talk.target.cap_parameter, "; ".join(seen))
