@@ -25,6 +25,8 @@ from dashboard.api import (
     trust,
 )
 from dashboard.api.auth import TokenAuth
+from dashboard.api.evals import reports, sets, uploads
+from dashboard.api.evals import runs as eval_runs
 from dashboard.api.problems import CONTENT_TYPE, Problem, handle_all
 
 DESCRIPTION = """\
@@ -94,6 +96,10 @@ def build() -> Api:
         ("", incidents.router),
         ("", channels.router),
         ("", baselines.router),
+        ("/evals", sets.router),
+        ("/evals", eval_runs.router),
+        ("/evals", uploads.router),
+        ("/evals", reports.router),
     ]
     for prefix, router in routers:
         api.add_router(prefix, router)

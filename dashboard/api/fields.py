@@ -34,3 +34,11 @@ ShortText = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 Reason = Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")]
 Secret = Annotated[str, Field(max_length=4000, pattern=STORABLE, json_schema_extra={"writeOnly": True})]
 Tag = Annotated[str, Field(min_length=1, max_length=40, pattern=STORABLE)]
+
+
+class FileOut(Schema):
+    """A report as a file to keep or send."""
+
+    name: str
+    media_type: str
+    text: str

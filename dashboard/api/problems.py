@@ -16,6 +16,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
 from drift.entered import EntryError
+from drift.evals.errors import EvalError
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -59,6 +60,7 @@ def handle_all(api: NinjaAPI) -> None:
         ValidationError: lambda request, error: problem(422, "The request is not valid.", _fields(error.errors)),
         DjangoValidationError: lambda request, error: problem(422, " ".join(error.messages)),
         EntryError: lambda request, error: problem(422, str(error)),
+        EvalError: lambda request, error: problem(422, str(error)),
         AuthenticationError: _unauthorised,
         HttpError: lambda request, error: problem(error.status_code, str(error)),
         PermissionDenied: lambda request, error: problem(403, str(error) or "You may not do that."),

@@ -21,6 +21,7 @@ from drift.measure.paired import NO_PILOT, DifferenceNoise, Verdict, cases_neede
 SHARED_ENOUGH = 0.9
 MARGIN = 0.03
 PERMUTATIONS = 2_000
+MOST_IN_FAMILY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,15 @@ def compare_all(arms: Sequence[ArmAnswers], margin: float = MARGIN, scope: Scope
         verdict = judge(comparison.deciding, margin, p)
         corrected.append(replace(comparison, p_adjusted=p, family=len(known), verdict=verdict))
     return corrected
+
+
+def compare_in_family(
+    arms: Sequence[ArmAnswers], a: int, b: int, margin: float = MARGIN, scope: Scope | None = None
+) -> Comparison:
+    """Two arms of several, the verdict corrected over all pairs where there are at most `MOST_IN_FAMILY` arms."""
+    family = compare_all(arms, margin, scope) if 2 < len(arms) <= MOST_IN_FAMILY else []
+    corrected = next((c for c in family if (c.a, c.b) == (arms[a].name, arms[b].name)), None)
+    return corrected or compare(arms[a], arms[b], margin, scope)
 
 
 def differences(

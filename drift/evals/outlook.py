@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from drift.evals.comparison import compare
+from drift.evals.read import results_of_run
 from drift.measure.evals.planning import Split, splits
 from drift.measure.paired import NO_PILOT, DifferenceNoise, best_repeats, cases_needed, smallest_difference
+from drift.models import EvalRun, EvalVersion
 
 REPEATS = (1, 3, 5, 10, 20)
 FEWEST_CASES = 20
@@ -54,3 +57,16 @@ def _best(found: Sequence[Split]) -> Split | None:
 def expected(noise: DifferenceNoise | None, cases: int, repeats: int) -> float | None:
     """The smallest difference that a run would see four times in five; by rule of thumb where there is no pilot."""
     return smallest_difference(noise or NO_PILOT, cases, repeats) if cases else None
+
+
+def pilot_of(version: EvalVersion) -> DifferenceNoise | None:
+    """The noise between the first two arms of the set's latest finished run; None before there is one."""
+    last = (
+        EvalRun.objects.filter(version__eval_set=version.eval_set, state=EvalRun.State.FINISHED, repeats__gte=2)
+        .order_by("-finished_at")
+        .first()
+    )
+    if last is None:
+        return None
+    arms = results_of_run(last, full=False).arms
+    return compare(arms[0], arms[1], permutations=1).noise if len(arms) > 1 else None

@@ -68,6 +68,12 @@ def estimate(
     return Estimate(answers, verdicts, asked, answers * max_tokens, cost)
 
 
+def refuse_blind_cap(planned: Estimate, cost_cap: Decimal | None) -> None:
+    """Raises EvalError where a cap in dollars cannot be kept, because some endpoint has no prices."""
+    if planned.cost is None and cost_cap is not None:
+        raise EvalError("An endpoint without prices cannot be held to a cap in dollars: set its prices, or cap tokens.")
+
+
 def price_of(endpoint: Endpoint, prompt_tokens: int, completion_tokens: int) -> Decimal | None:
     """Dollars at the endpoint's prices; 0 for our own worker; None where no price is set."""
     if endpoint.in_house:

@@ -109,6 +109,8 @@ def _of_evals(run: Run, owner: User) -> dict[str, UUID]:
     return {
         "version": version.public_id,
         "evals:run": made.public_id,
+        "eval_run": made.public_id,
+        "eval_set": version.eval_set.public_id,
         "answer": answer.public_id,
         "upload": upload.public_id,
         "source": upload.public_id,

@@ -22,8 +22,8 @@ from drift.evals.case import prompt
 from drift.evals.cases import Imported, mapped
 from drift.evals.errors import EvalError
 from drift.evals.export import cases_as_jsonl
+from drift.evals.importing import read_cases, save_cases
 from drift.evals.lines import rows_of
-from drift.evals.store import save_version
 from drift.models import EvalUpload, EvalVersion
 
 SHOWN = 8
@@ -122,14 +122,10 @@ def _initial(upload: EvalUpload, data: bytes, columns: list[str], begun: EvalVer
 
 
 def _read(name: str, data: bytes, values: Mapping[str, Any]) -> tuple[Imported | None, str]:
-    described = values.get("described")
+    named = mapped.CaseColumns(*(values.get(n) or "" for n in ("question", "target", "key", "choices", "cluster")))
+    described = values.get("described") or ({"kind": values["grader"]} if values.get("grader") else None)
     try:
-        if values["kind"] != "mapped":
-            return formats.read(name, data, values["kind"]), ""
-        if not values.get("question"):
-            return None, "Name the column of the question."
-        named = mapped.CaseColumns(*(values.get(n) or "" for n in ("question", "target", "key", "choices", "cluster")))
-        return mapped.read(name, data, named, [described or {"kind": values.get("grader") or "includes"}]), ""
+        return read_cases(name, data, values["kind"], named, described), ""
     except EvalError as error:
         return None, str(error)
 
@@ -137,21 +133,16 @@ def _read(name: str, data: bytes, values: Mapping[str, Any]) -> tuple[Imported |
 def _save(
     request: HttpRequest, values: dict[str, Any], imported: Imported, source: str
 ) -> tuple[EvalVersion | None, str]:
-    described = values.get("described")
-    template = values["template"] or next(iter(imported.templates), "")
     try:
-        for case in imported.cases:
-            prompt(case, template if template or not case.messages else "")
-        version = save_version(
-            team=team_of(request),
-            name=values["name"],
-            cases=imported.cases,
-            grader_descriptions=[described] if described else imported.graders,
-            template=template,
-            templates=imported.templates,
-            repeats=values["repeats"] or imported.repeats or 5,
+        version = save_cases(
+            team_of(request),
+            person(request),
+            values["name"],
+            imported,
+            grader=values.get("described"),
+            template=values["template"],
+            repeats=values["repeats"],
             source=source,
-            user=person(request),
         )
     except EvalError as error:
         return None, str(error)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -15,17 +12,15 @@ from dashboard.access import may_edit
 from dashboard.links import with_query
 from dashboard.views.evals.sources import Source, reports_of, source_of, with_other_run
 from drift.evals import pictures, standalone, words
-from drift.evals.comparison import Comparison, compare, compare_all
-from drift.evals.export import answers_as_csv
-from drift.evals.export import safe as safe_cell
+from drift.evals.comparison import Comparison, compare_all, compare_in_family
 from drift.evals.outlook import CASE_COST, Outlook, outlook
 from drift.evals.read import file_name
 from drift.evals.report import DEEPER_REPEATS, report
+from drift.evals.tables import TABLES, as_csv
 from drift.measure.evals.scopes import Scope
 from drift.models import EvalRun
 
 MOST_FLIPS = 30
-TABLES = ("arms", "comparisons", "cases", "answers")
 MOST_MOVED = 20
 
 
@@ -64,9 +59,7 @@ def versus(request: HttpRequest, kind: str, source: UUID) -> HttpResponse:
     wanted = request.GET.get("scope", "")
     scope = Scope(wanted) if wanted in {scope.value for scope in Scope} else None
     arms = found.results.arms
-    family = compare_all(arms, found.margin, scope) if 2 < len(arms) <= 8 else []
-    corrected = next((c for c in family if {c.a, c.b} == {arms[a].name, arms[b].name} and c.a == arms[a].name), None)
-    compared = corrected or compare(arms[a], arms[b], found.margin, scope)
+    compared = compare_in_family(arms, a, b, found.margin, scope)
     reports = [report(arms[a]), report(arms[b])]
     known = [d.estimate for d in (compared.like, compared.these) if d]
     context = {
@@ -135,47 +128,10 @@ def table(request: HttpRequest, kind: str, source: UUID, table: str) -> HttpResp
     if table not in TABLES:
         raise Http404(f"There are these tables: {', '.join(TABLES)}.")
     found = source_of(request, kind, source)
-    rows = answers_as_csv(found.results) if table == "answers" else _lines(_tables(found, table))
+    rows = as_csv(found.results, found.margin, table)
     response = StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{file_name(found.name)}-{table}.csv"'
     return response
-
-
-def _tables(source: Source, table: str) -> Iterator[tuple[Any, ...]]:
-    reports = reports_of(source)
-    if table == "arms":
-        yield ("arm", "part", "cases", "answers", "scored", "score", "low", "high", "run_sd", "flipping")
-        for r in reports:
-            e = r.score.estimate if r.score else None
-            spread = r.spread.run_sd if r.spread else None
-            figures = (e.value, e.low, e.high) if e else (None, None, None)
-            yield (r.name, "", r.cases, r.answers, r.scored, *figures, spread, len(r.flipping))
-            for p in r.parts:
-                e = p.score.estimate
-                yield (r.name, p.name, p.cases, None, None, e.value, e.low, e.high, None, p.flipping)
-    elif table == "comparisons":
-        yield ("a", "b", "scope", "decides", "difference", "low", "high", "p", "permutation_p", "p_adjusted", "verdict")
-        for c in compare_all(source.results.arms, source.margin):
-            for scope, d in ((Scope.SAMPLE, c.like), (Scope.THESE, c.these)):
-                if d:
-                    ends = (d.estimate.value, d.estimate.low, d.estimate.high)
-                    decides = scope is c.scope
-                    verdict = c.verdict.value if decides else None
-                    yield (c.a, c.b, scope.value, decides, *ends, d.p, d.permuted_p, c.p_adjusted, verdict)
-    else:
-        yield ("arm", "case", "mean", "scored", "flips")
-        for arm_ in source.results.arms:
-            for case in arm_.cases:
-                scores = case.scores
-                mean = sum(scores) / len(scores) if scores else None
-                yield (arm_.name, case.key, mean, len(scores), len(set(scores)) > 1)
-
-
-def _lines(rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-    for row in rows:
-        buffer = io.StringIO()
-        csv.writer(buffer).writerow([safe_cell(cell) for cell in row])
-        yield buffer.getvalue()
 
 
 def page(request: HttpRequest, kind: str, source: UUID) -> HttpResponse:

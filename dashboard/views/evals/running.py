@@ -18,14 +18,12 @@ from dashboard.views.endpoint_forms import person
 from dashboard.views.evals.sources import overview_of, source_of
 from drift import figures
 from drift.evals import plan, runs
-from drift.evals.comparison import compare
 from drift.evals.errors import EvalError
 from drift.evals.export import raw_as_jsonl
-from drift.evals.outlook import expected
+from drift.evals.outlook import expected, pilot_of
 from drift.evals.plan import ArmPlan, Estimate
-from drift.evals.read import file_name, results_of_run
+from drift.evals.read import file_name
 from drift.evals.report import DEEPER_REPEATS
-from drift.measure.paired import DifferenceNoise
 from drift.models import EvalRun, EvalVersion
 
 ARMS_SHOWN = 4
@@ -65,27 +63,13 @@ def begin(request: HttpRequest, version: UUID) -> HttpResponse:
     return render(request, "dashboard/evals/begin.html", context, status=400 if bad else 200)
 
 
-def pilot_of(version: EvalVersion) -> DifferenceNoise | None:
-    """The noise between the first two arms of the set's latest finished run; None before there is one."""
-    last = (
-        EvalRun.objects.filter(version__eval_set=version.eval_set, state=EvalRun.State.FINISHED, repeats__gte=2)
-        .order_by("-finished_at")
-        .first()
-    )
-    if last is None:
-        return None
-    arms = results_of_run(last, full=False).arms
-    return compare(arms[0], arms[1], permutations=1).noise if len(arms) > 1 else None
-
-
 def _estimate_or_start(
     request: HttpRequest, version: EvalVersion, planned: list[ArmPlan], values: dict[str, Any]
 ) -> tuple[Estimate | None, EvalRun | None]:
     if not planned:
         raise EvalError("Pick an endpoint for at least one arm.")
     estimate = plan.estimate(version, planned, values["repeats"], values["max_tokens"])
-    if estimate.cost is None and values["cost_cap"] is not None:
-        raise EvalError("An endpoint without prices cannot be held to a cap in dollars: set its prices, or cap tokens.")
+    plan.refuse_blind_cap(estimate, values["cost_cap"])
     if request.POST.get("action") != "start":
         return estimate, None
     fields = ("name", "max_tokens", "concurrency", "cost_cap", "token_cap", "stop_early")

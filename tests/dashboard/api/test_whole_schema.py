@@ -23,7 +23,17 @@ from drift import tokens
 from drift.models import ApiToken, Monitor, Run, User
 from tests.dashboard.rows import rows_of
 
-SCHEMA = schemathesis.openapi.from_dict(api.get_openapi_schema())
+
+def described() -> dict[str, Any]:
+    """The description without its locks: every request here brings the key, and who lacks it is tried elsewhere."""
+    schema: dict[str, Any] = api.get_openapi_schema()
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            operation.pop("security", None)
+    return schema
+
+
+SCHEMA = schemathesis.openapi.from_dict(described())
 CHECKS = (
     schemathesis.checks.not_a_server_error,
     status_code_conformance,
