@@ -6,14 +6,22 @@ from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, gettext_noop
 
 from drift.evals import pictures, words
 from drift.evals.comparison import Comparison
 from drift.evals.report import ArmReport, FlippingCase
 from drift.measure.evals.scopes import Difference, Scope
 from drift.measure.intervals import Estimate
+from drift.measure.paired import Verdict
 
 register = template.Library()
+VERDICTS = {
+    Verdict.BETTER: gettext_noop("better"),
+    Verdict.WORSE: gettext_noop("worse"),
+    Verdict.EQUIVALENT: gettext_noop("equivalent"),
+    Verdict.INCONCLUSIVE: gettext_noop("inconclusive"),
+}
 register.filter("score", words.score)
 register.filter("bounds", words.bounds)
 register.filter("points", words.points)
@@ -24,7 +32,11 @@ register.filter("difference_words", words.difference)
 register.filter("verdict", words.verdict)
 register.filter("flips", words.flips)
 register.filter("rounds_words", words.rounds)
-register.simple_tag(lambda: words.OVERLAP, name="overlap_words")
+
+
+@register.filter
+def verdict_word(verdict: Verdict) -> str:
+    return gettext(VERDICTS[verdict])
 
 
 @register.filter
@@ -45,13 +57,14 @@ def difference_picture(found: Difference, reach: float, margin: float) -> SafeSt
 
 @register.simple_tag
 def passes_picture(flip: FlippingCase) -> SafeString:
-    return mark_safe(pictures.passes(flip.passes, flip.scored, f"{flip.passes} of {flip.scored} passed"))  # noqa: S308
+    label = gettext("{part} of {whole} passed").format(part=flip.passes, whole=flip.scored)
+    return mark_safe(pictures.passes(flip.passes, flip.scored, label))  # noqa: S308  numbers alone
 
 
 @register.simple_tag
 def rounds_picture(report: ArmReport) -> SafeString:
     means = report.rounds.means if report.rounds else ()
-    label = "Score by round: " + ", ".join(words.score(mean) for mean in means)
+    label = gettext("Score by round: {scores}").format(scores=", ".join(words.score(mean) for mean in means))
     return mark_safe(pictures.rounds(means, 0.0, 1.0, label))  # noqa: S308  numbers alone
 
 
