@@ -4,6 +4,7 @@ from allauth.account.views import login as sign_in
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from dashboard import languages
 from dashboard.api.api import api
 from dashboard.views import (
     about,
@@ -94,6 +95,7 @@ urlpatterns = [
     path("in-house/", inhouse.show, name="inhouse"),
     path("in-house/<slug:chart>.<slug:form>", inhouse.chart, name="inhouse-chart"),
     path("about/", about.show, name="about"),
+    path("language", languages.choose, name="language"),
     path("login", sign_in, name="login"),
     path("account/", include("allauth.urls")),
     path("you/", you.show, name="you"),

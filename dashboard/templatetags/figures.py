@@ -9,6 +9,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from dashboard import svg
 from dashboard.timezones import offset_in_words
@@ -36,13 +37,22 @@ register.simple_tag(svg.sparkline)
 register.simple_tag(svg.strip)
 
 
+@register.simple_tag
+def tokens(number: int, known: bool) -> str:
+    """'128 tokens', '1 approximate token'."""
+    if known:
+        said = ngettext("{number} token", "{number} tokens", number)
+    else:
+        said = ngettext("{number} approximate token", "{number} approximate tokens", number)
+    return said.format(number=figures.count(number))
+
+
 @register.filter
 def moment(value: datetime | None) -> str:
     """A time in full in the person's zone: '29 Nov 2026, 23:14:05 UTC+1'."""
     if value is None:
         return figures.NONE
-    local = timezone.localtime(value)
-    return f"{local.day} {local:%b %Y, %H:%M:%S} {offset_in_words(value)}"
+    return f"{figures.date_time_seconds(timezone.localtime(value))} {offset_in_words(value)}"
 
 
 @register.filter
@@ -50,8 +60,13 @@ def clock(value: datetime | None) -> str:
     """A time of the last days: '29 Nov 23:14'."""
     if value is None:
         return figures.NONE
-    local = timezone.localtime(value)
-    return f"{local.day} {local:%b %H:%M}"
+    return figures.day_time(timezone.localtime(value))
+
+
+@register.filter
+def date_time(value: datetime) -> str:
+    """A time longer ago: '29 Nov 2026 23:14'."""
+    return figures.date_time(timezone.localtime(value))
 
 
 @register.simple_tag
@@ -75,9 +90,9 @@ def until(value: datetime, now: datetime) -> SafeString:
 def known_for(value: datetime, now: datetime) -> SafeString:
     """'19 d', the full time of its beginning in the title."""
     return format_html(
-        '<time datetime="{}" title="since {}">{}</time>',
+        '<time datetime="{}" title="{}">{}</time>',
         value.isoformat(),
-        moment(value),
+        gettext("since {moment}").format(moment=moment(value)),
         figures.duration(now - value),
     )
 
@@ -86,7 +101,7 @@ def known_for(value: datetime, now: datetime) -> SafeString:
 def cell(value: object) -> str:
     """One value of a chart's table twin: times on the person's clock, shares and counts as they are stored."""
     if value is None:
-        return "not known"
+        return str(figures.UNKNOWN)
     if isinstance(value, datetime):
         return clock(value)
     if isinstance(value, float):

@@ -26,6 +26,7 @@ OPEN_TO_ALL = {
     "healthz": "signs of life for machines",
     "readyz": "signs of life for machines",
     "login": "the door",
+    "language": "whoever reads may choose the language",
     "openapi-json": "the API's description, the same for everyone",
     "api-root": "says that there is nothing there",
     "metrics": "has a token of its own",

@@ -1,11 +1,13 @@
 // Draws a chart when it comes into view. Plotly is fetched for the first of them and never on other pages.
+import { word } from "./words.js";
+
 let plotly;
 
 const script = (source) => new Promise((done, failed) => {
   const element = document.createElement("script");
   element.src = source;
   element.onload = () => done(window.Plotly);
-  element.onerror = () => failed(new Error("the chart library did not load"));
+  element.onerror = () => failed(new Error(word("noLibrary")));
   document.head.append(element);
 });
 
@@ -29,7 +31,7 @@ async function draw(plot) {
   try {
     plotly ??= script(plot.dataset.plotly);
     const [Plotly, answer] = await Promise.all([plotly, fetch(plot.dataset.chart)]);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error(word("answered", { number: answer.status }));
     const figure = await answer.json();
     const show = () => {
       const { data, layout } = coloured(figure, getComputedStyle(document.documentElement));
@@ -47,7 +49,7 @@ async function draw(plot) {
   } catch (error) {
     const words = plot.querySelector(".waiting") || plot.appendChild(document.createElement("p"));
     words.className = "waiting";
-    words.textContent = `The chart could not be drawn (${error.message}). The table below has its figures.`;
+    words.textContent = word("notDrawn", { problem: error.message });
   }
 }
 

@@ -1,10 +1,12 @@
 // Parts that renew themselves: asked again while the page is looked at, at rest while it is hidden.
+import { word } from "./words.js";
+
 const STALE_AFTER = 3;
 
 const since = (moment) => {
   const seconds = Math.round((Date.now() - moment) / 1000);
-  if (seconds < 5) return "just now";
-  return seconds < 90 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 5) return word("justNow");
+  return seconds < 90 ? word("secondsAgo", { number: seconds }) : word("minutesAgo", { number: Math.round(seconds / 60) });
 };
 
 function watch(part) {
@@ -19,7 +21,7 @@ function watch(part) {
     if (!document.hidden && !part.querySelector("[data-hold]:focus-within")) htmx.trigger(part, "renew");
   };
   const say = () => {
-    if (words) words.textContent = `Updated ${since(renewed)}`;
+    if (words) words.textContent = since(renewed);
     if (warning) warning.hidden = failures < STALE_AFTER;
   };
   part.addEventListener("htmx:after:request", (event) => {

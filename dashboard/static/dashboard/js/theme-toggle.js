@@ -1,4 +1,6 @@
 // Light or dark: the system's wish until a person chooses.
+import { word } from "./words.js";
+
 export const theme = () =>
   document.documentElement.dataset.theme ||
   (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -9,7 +11,7 @@ export function offerThemes() {
   const button = document.querySelector("[data-theme-toggle]");
   if (!button) return;
   button.hidden = false;
-  const name = () => button.setAttribute("aria-label", `Switch to ${theme() === "dark" ? "light" : "dark"} colours`);
+  const name = () => button.setAttribute("aria-label", word(theme() === "dark" ? "toLight" : "toDark"));
   name();
   button.addEventListener("click", () => {
     const next = theme() === "dark" ? "light" : "dark";
