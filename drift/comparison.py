@@ -13,7 +13,8 @@ from drift.answers import COMPARABLE
 from drift.history import Point, Window, point_of
 from drift.measure.agreement import divergence_of_pairs, pair_counts
 from drift.measure.intervals import Estimate
-from drift.models import CanaryBucket, Identity, Series, SeriesBucket
+from drift.models import CanaryBucket, Identity, Series, SeriesBucket, Team
+from drift.overview import overview
 from drift.rollups import pooled_output_counts, start_of, total_of
 from drift.rows import Row
 
@@ -90,6 +91,18 @@ def compare(rows: Sequence[Row], series: Mapping[str, Series], window: Window) -
             )
         )
     return compared
+
+
+def measured(team: Team, now: datetime) -> list[Row]:
+    """The team's endpoints that have figures to compare, worst first."""
+    return [row for row in overview(team, now).rows if row.reading]
+
+
+def compare_rows(rows: Sequence[Row], window: Window) -> list[Compared]:
+    """Each by the series of its current reading."""
+    ids = [row.reading.series_id for row in rows if row.reading]
+    series = Series.objects.filter(pk__in=ids).select_related("endpoint", "suite")
+    return compare(rows, {str(one.endpoint.public_id): one for one in series}, window)
 
 
 def _new_identities(series: Sequence[Series], window: Window) -> dict[int, int]:

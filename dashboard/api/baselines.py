@@ -16,7 +16,7 @@ from dashboard.api.cursors import PagingQuery, page
 from dashboard.api.fields import STORABLE, Asked, Moment
 from dashboard.api.problems import ConflictError
 from dashboard.api.readings import aware
-from drift import baselines
+from drift import baselines, entered
 from drift.baselines import BaselineError
 from drift.models import Baseline, Endpoint, Series
 
@@ -75,6 +75,21 @@ class Window(Asked):
     }
 
 
+class Begin(Asked):
+    """Which series; null: the newest."""
+
+    series: UUID | None = None
+
+
+class BaselineChange(Asked):
+    """Only what is sent is changed."""
+
+    name: Annotated[str, Field(max_length=80, pattern=STORABLE)] = ""
+    pinned: Annotated[bool, Field(strict=True, description="Kept until something voids it")] = False
+
+    model_config = {"json_schema_extra": {"examples": [{"name": "Before the migration", "pinned": True}]}}
+
+
 @router.get("/endpoints/{uuid:endpoint}/baselines", response=BaselinePage, summary="Baselines, the latest first")
 def index(request: HttpRequest, endpoint: UUID, paging: PagingQuery) -> Any:
     rows = team_rows(request, Baseline).filter(series__endpoint=find(request, Endpoint, endpoint))
@@ -94,3 +109,24 @@ def set_by_hand(request: HttpRequest, endpoint: UUID, body: Window) -> Any:
     except BaselineError as error:
         raise ConflictError(str(error)) from error
     return 201, made
+
+
+@router.post("/endpoints/{uuid:endpoint}/baselines/begin", response={201: BaselineOut}, summary="Take a new baseline")
+def begin(request: HttpRequest, endpoint: UUID, body: Begin) -> Any:
+    """From the next run on; the one that holds is replaced."""
+    rows = find(request, Endpoint, endpoint).series.order_by("-created_at")
+    series = (rows.filter(public_id=body.series) if body.series else rows).first()
+    if series is None:
+        raise ConflictError("This endpoint has no such series yet; see its history for those that it has.")
+    return 201, baselines.take_now(series, None, timezone.now())
+
+
+@router.patch("/baselines/{uuid:baseline}", response=BaselineOut, summary="Name, pin or unpin a baseline")
+def change(request: HttpRequest, baseline: UUID, body: BaselineChange) -> Any:
+    found = find(request, Baseline, baseline)
+    wanted = body.dict(exclude_unset=True)
+    if "name" in wanted:
+        baselines.rename(found, entered.text(wanted["name"], most=80, what="name"))
+    if "pinned" in wanted:
+        baselines.pin(found, wanted["pinned"])
+    return found

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
 from django.utils import timezone
-from ninja import File, Router, Schema
+from ninja import File, Query, Router, Schema
 from ninja.files import UploadedFile
 from pydantic import Field
 
 from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
+from dashboard.api.fields import FileOut
 from dashboard.api.problems import ConflictError
-from drift.checkup import adopt, life, recorded, start, store
-from drift.checkup.changes import changes
+from drift.checkup import adopt, life, recorded, side_by_side, standalone, start, store
+from drift.checkup.changes import Changes, changes
 from drift.checkup.errors import CheckupError
 from drift.checkup.plain import to_plain
 from drift.checkup.plan import CONCURRENCIES, MAX_TOKENS, REPEATS, Wish
+from drift.checkup.report import Report
 from drift.evals.lines import LARGEST_FILE
 from drift.models import Checkup, Endpoint, Suite
 
@@ -38,6 +40,20 @@ class CheckupIn(Schema):
     scored: bool | None = Field(None, description="Also have it score its own answers; null: as the endpoint allows")
     cost_cap: Decimal | None = Field(None, ge=0, max_digits=12, decimal_places=4, description="Dollars")
     token_cap: int | None = Field(None, ge=1, le=1_000_000_000_000)
+
+    model_config = {
+        "json_schema_extra": {
+            "examples": [
+                {
+                    "endpoint": "b0a5f7d2-63b5-4f0e-8a0e-0d5f8b1c7a22",
+                    "repeats": 20,
+                    "concurrency": [1, 8, 32],
+                    "max_tokens": 256,
+                    "token_cap": 500000,
+                }
+            ]
+        }
+    }
 
 
 class EstimateOut(Schema):
@@ -85,6 +101,16 @@ class ReportOut(Schema):
     changes: dict[str, Any] | None = Field(description="Against the check-up before; null: there is none")
 
 
+class BesideQuery(Schema):
+    checkup: list[UUID] = Field(min_length=1, max_length=8, description="Ids, as `checkup=...&checkup=...`")
+    form: Literal["html", "csv"] | None = Field(None, description="Also as a file to send")
+
+
+class BesideOut(Schema):
+    view: dict[str, Any]
+    file: FileOut | None
+
+
 class WatchOut(Schema):
     monitor: UUID
     baseline: UUID | None = Field(description="null: too few rounds; the monitor takes its own")
@@ -119,6 +145,21 @@ def bring(request: HttpRequest, file: File[UploadedFile]) -> Any:
     return 201, recorded.bring_in(team_of(request), None, file.name or "answers", file.read())
 
 
+@router.get("/side-by-side", response=BesideOut, summary="Several reports side by side, in an order where one holds")
+def beside(request: HttpRequest, asked: Annotated[BesideQuery, Query()]) -> Any:
+    reports = [made for one in asked.checkup if (made := store.report_of(find(request, Checkup, one))) is not None]
+    view = side_by_side.side_by_side(reports)
+    files = {
+        "html": ("text/html", lambda: standalone.page("Side by side", side_by_side.whole(view))),
+        "csv": ("text/csv", lambda: side_by_side.as_csv(view)),
+    }
+    file = None
+    if asked.form is not None:
+        kind, write = files[asked.form]
+        file = {"name": f"tidegauge-side-by-side.{asked.form}", "media_type": kind, "text": write()}
+    return {"view": to_plain(view), "file": file}
+
+
 @router.get("/{uuid:checkup}", response=CheckupOut, summary="One check-up and how far it is")
 def show(request: HttpRequest, checkup: UUID) -> Any:
     return find(request, Checkup, checkup)
@@ -126,16 +167,15 @@ def show(request: HttpRequest, checkup: UUID) -> Any:
 
 @router.get("/{uuid:checkup}/report", response=ReportOut, summary="Its report, and what changed since the one before")
 def report(request: HttpRequest, checkup: UUID) -> Any:
-    found = find(request, Checkup, checkup)
-    made = store.report_of(found)
-    if made is None:
-        raise Http404("This check-up has no report yet.")
-    before = store.previous_of(found)
-    earlier = store.report_of(before) if before else None
-    changed = None
-    if before is not None and earlier is not None:
-        changed = changes(store.examination_of(found), store.examination_of(before), made, earlier)
+    made, changed = _reported(find(request, Checkup, checkup))
     return {"report": to_plain(made), "changes": to_plain(changed)}
+
+
+@router.get("/{uuid:checkup}/report-file", response=FileOut, summary="Its report as one HTML file that stands alone")
+def report_file(request: HttpRequest, checkup: UUID) -> Any:
+    found = find(request, Checkup, checkup)
+    text = standalone.render(*_reported(found))
+    return {"name": f"tidegauge-check-up-{found.created_at:%Y-%m-%d}.html", "media_type": "text/html", "text": text}
 
 
 @router.post("/{uuid:checkup}/stop", response=CheckupOut, summary="End it and report what is there")
@@ -153,6 +193,18 @@ def watch(request: HttpRequest, checkup: UUID) -> Any:
     except CheckupError as error:
         raise ConflictError(str(error)) from error
     return {"monitor": monitor.public_id, "baseline": baseline.public_id if baseline else None}
+
+
+def _reported(found: Checkup) -> tuple[Report, Changes | None]:
+    """Its report and what changed since the one before. 404 before there is one."""
+    made = store.report_of(found)
+    if made is None:
+        raise Http404("This check-up has no report yet.")
+    before = store.previous_of(found)
+    earlier = store.report_of(before) if before else None
+    if before is None or earlier is None:
+        return made, None
+    return made, changes(store.examination_of(found), store.examination_of(before), made, earlier)
 
 
 def _asked(request: HttpRequest, body: CheckupIn) -> tuple[Endpoint, Suite | None]:

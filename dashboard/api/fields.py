@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -20,15 +21,20 @@ class Asked(Schema):
         return value
 
 
+NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)  # pydantic would take it for seconds since 1970
+
+
 def _written(value: Any) -> Any:
-    if not isinstance(value, str | datetime):
-        raise ValueError("a time is written as text, in ISO 8601")
+    text = isinstance(value, str) and NUMBER.fullmatch(value.strip()) is None
+    if not text and not isinstance(value, datetime):
+        raise ValueError("a time is written in ISO 8601, such as 2026-11-29T14:05:00Z")
     return value
 
 
 Moment = Annotated[datetime, BeforeValidator(_written)]
 STORABLE = r"^[^\x00]*$"
 
+Clock = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", examples=["22:00"])]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")]
 ShortText = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 Reason = Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")]

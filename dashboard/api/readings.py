@@ -12,6 +12,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from dashboard.access import find, team_of
+from dashboard.api.fields import Moment
 from drift.entered import EntryError
 from drift.history import HOURS_UP_TO
 from drift.models import Endpoint, Identity, Reading, SeriesBucket, Span
@@ -122,7 +123,7 @@ def reading(request: HttpRequest, endpoint: UUID) -> Any:
 
 
 @router.get("/endpoints/{uuid:endpoint}/history", response=list[SeriesHistory], summary="Figures by hour or day")
-def history(request: HttpRequest, endpoint: UUID, since: datetime | None = None, until: datetime | None = None) -> Any:
+def history(request: HttpRequest, endpoint: UUID, since: Moment | None = None, until: Moment | None = None) -> Any:
     """Up to eight days by hour, longer by day; hours without a run are left out. Times without a zone are UTC."""
     found = find(request, Endpoint, endpoint)
     end = aware(until) if until else timezone.now()

@@ -11,6 +11,7 @@ from django.utils import timezone
 from ninja import Router, Schema
 
 from dashboard.access import find
+from dashboard.api.fields import Moment
 from dashboard.api.readings import aware
 from drift.gate import gate
 from drift.models import Endpoint
@@ -30,6 +31,6 @@ class GateOut(Schema):
 
 
 @router.get("/endpoints/{uuid:endpoint}/gate", response=GateOut, summary="May numbers from before be trusted now?")
-def ask(request: HttpRequest, endpoint: UUID, since: datetime | None = None) -> Any:
+def ask(request: HttpRequest, endpoint: UUID, since: Moment | None = None) -> Any:
     """`since`: when your own reference numbers were taken."""
     return gate(find(request, Endpoint, endpoint), timezone.now(), aware(since) if since else None).as_json()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
+from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -13,14 +16,17 @@ from dashboard import charts
 from dashboard.access import team_of
 from dashboard.exports import export
 from dashboard.ranges import Range, choices, kept, range_of
-from drift.comparison import MOST, Compared, compare
-from drift.models import Series
-from drift.overview import overview
+from drift.alike import Pair, counts_of, pairs
+from drift.comparison import MOST, Compared, compare_rows, measured
+from drift.history import Window
+from drift.models import Series, Span
+from drift.rollups import start_of
 from drift.rows import Row
 from drift.weeks import html, tables
 from drift.weeks import report as weeks
 
 DEFAULT_RANGE = "7d"
+ALIKE_KEPT_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,40 @@ def chart_links(request: HttpRequest, compared: Sequence[Compared], asked_range:
     }
 
 
+def alike_pairs(request: HttpRequest, form: str) -> HttpResponse:
+    """Whether each two answer alike: html is the part that the page fetches by itself, csv and json the same figures."""
+    _, _, compared, asked_range = found(request)
+    tested, names = told_apart(compared, asked_range.window), _names(compared)
+    chart = charts.alike(tested, names)
+    if form != "html":
+        return export(chart, form, "tidegauge-compare")
+    context = {
+        "chart": chart,
+        "matrix": charts.matrix(tested, names),
+        "names": list(names.values()),
+        "partly": any(one.series.suite_id != compared[0].series.suite_id for one in compared),
+        "chart_query": chart_links(request, compared, asked_range)["chart_query"],
+    }
+    return render(request, "dashboard/compare/alike.html", context)
+
+
+def told_apart(compared: Sequence[Compared], window: Window) -> list[Pair]:
+    """Every pair of them. Kept for a while: it takes longer than a page may, and an hour's answers move it little."""
+    series: dict[UUID, Series] = {one.row.public_id: one.series for one in compared}
+    hours = [start_of(Span.HOUR, moment).isoformat() for moment in (window.start, window.end)]
+    asked = [*(str(one.pk) for one in series.values()), window.span, *hours]
+    key = "alike:" + hashlib.sha256("|".join(asked).encode()).hexdigest()
+    known: list[Pair] | None = cache.get(key)
+    if known is None:
+        known = pairs(counts_of({public_id: one.pk for public_id, one in series.items()}, window), window)
+        cache.set(key, known, ALIKE_KEPT_S)
+    return known
+
+
+def _names(compared: Sequence[Compared]) -> dict[UUID, str]:
+    return {one.row.public_id: one.row.name for one in compared}
+
+
 def chart(request: HttpRequest, form: str) -> HttpResponse:
     _, _, compared, asked_range = found(request)
     return export(charts.comparison(compared, asked_range.window), form, "tidegauge-compare")
@@ -63,7 +103,7 @@ def chart(request: HttpRequest, form: str) -> HttpResponse:
 def report(request: HttpRequest, form: str) -> HttpResponse:
     """The comparison as a file to send: html stands alone, csv and json are for programs."""
     _, _, compared, asked_range = found(request)
-    made = weeks.report(compared, asked_range.window, timezone.now())
+    made = weeks.report(compared, asked_range.window, timezone.now(), told_apart(compared, asked_range.window))
     writers = {
         "html": (html.render, "text/html; charset=utf-8"),
         "csv": (tables.as_csv, "text/csv; charset=utf-8"),
@@ -80,15 +120,8 @@ def report(request: HttpRequest, form: str) -> HttpResponse:
 def found(request: HttpRequest) -> tuple[Sequence[Row], list[Row], list[Compared], Range]:
     """All endpoints with figures, the ones the address picks (else the first eight), and their figures."""
     now = timezone.now()
-    rows = [row for row in overview(team_of(request), now).rows if row.reading]
+    rows = measured(team_of(request), now)
     wanted = request.GET.getlist("endpoint")
-    picked = [row for row in rows if str(row.public_id) in wanted] if wanted else list(rows)
-    picked = picked[:MOST]
-    by_endpoint = {
-        str(series.endpoint.public_id): series
-        for series in Series.objects.filter(
-            pk__in=[row.reading.series_id for row in picked if row.reading]
-        ).select_related("endpoint", "suite")
-    }
+    picked = ([row for row in rows if str(row.public_id) in wanted] if wanted else list(rows))[:MOST]
     asked_range = range_of(request, now, DEFAULT_RANGE)
-    return rows, picked, compare(picked, by_endpoint, asked_range.window), asked_range
+    return rows, picked, compare_rows(picked, asked_range.window), asked_range

@@ -28,7 +28,7 @@ Margin = Annotated[float, Query(ge=0.0001, le=1, description="A share: 0.03 is t
 Form = Literal["html", "arms", "comparisons", "cases", "answers"]
 
 
-class ReportOut(Schema):
+class EvalReportOut(Schema):
     """Scores and differences are shares of 1; null: unknown."""
 
     name: str
@@ -38,13 +38,13 @@ class ReportOut(Schema):
     comparisons: list[dict[str, Any]]
 
 
-class ComparisonOut(Schema):
+class EvalComparisonOut(Schema):
     """A minus B, with its intervals, the verdict and why."""
 
     comparison: dict[str, Any]
 
 
-class GateOut(Schema):
+class EvalGateOut(Schema):
     """The first arm is the candidate; it is judged against each other arm."""
 
     answer: Literal["fine", "worse", "inconclusive", "void", "failed"]
@@ -59,13 +59,13 @@ class Pair(Schema):
     scope: Literal["sample", "these"] | None = Field(None, description="null: the question that fits these arms")
 
 
-@router.get("/runs/{uuid:eval_run}/report", response=ReportOut, summary="Every figure of a run")
+@router.get("/runs/{uuid:eval_run}/report", response=EvalReportOut, summary="Every figure of a run")
 def of_run(request: HttpRequest, eval_run: UUID) -> Any:
     run = find(request, EvalRun, eval_run)
     return _report(results_of_run(run), run.margin)
 
 
-@router.get("/runs/{uuid:eval_run}/comparison", response=ComparisonOut, summary="Two arms of a run, or of two runs")
+@router.get("/runs/{uuid:eval_run}/comparison", response=EvalComparisonOut, summary="Two arms of a run, or of two runs")
 def of_two(request: HttpRequest, eval_run: UUID, pair: Annotated[Pair, Query()], other: UUID | None = None) -> Any:
     """`other`: another run of the same set, whose arms follow this one's: two dates of one endpoint."""
     run = find(request, EvalRun, eval_run)
@@ -79,7 +79,7 @@ def of_two(request: HttpRequest, eval_run: UUID, pair: Annotated[Pair, Query()],
     return _compared(results, pair, run.margin)
 
 
-@router.get("/runs/{uuid:eval_run}/gate", response=GateOut, summary="May the candidate go out?")
+@router.get("/runs/{uuid:eval_run}/gate", response=EvalGateOut, summary="May the candidate go out?")
 def ask(request: HttpRequest, eval_run: UUID) -> Any:
     """For pipelines: the outcome of the run in one word. A run that did not finish has failed."""
     run = find(request, EvalRun, eval_run)
@@ -104,12 +104,12 @@ def run_file(request: HttpRequest, eval_run: UUID, form: Form = "html") -> Any:
     return _file(results_of_run(run), run.margin, form)
 
 
-@router.get("/uploads/{uuid:upload}/report", response=ReportOut, summary="Every figure of a file of results")
+@router.get("/uploads/{uuid:upload}/report", response=EvalReportOut, summary="Every figure of a file of results")
 def of_upload(request: HttpRequest, upload: UUID, margin: Margin = MARGIN) -> Any:
     return _report(results_of_upload(find(request, EvalUpload, upload)), margin)
 
 
-@router.get("/uploads/{uuid:upload}/comparison", response=ComparisonOut, summary="Two arms of a file of results")
+@router.get("/uploads/{uuid:upload}/comparison", response=EvalComparisonOut, summary="Two arms of a file of results")
 def of_upload_two(request: HttpRequest, upload: UUID, pair: Annotated[Pair, Query()], margin: Margin = MARGIN) -> Any:
     return _compared(results_of_upload(find(request, EvalUpload, upload)), pair, margin)
 

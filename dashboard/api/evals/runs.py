@@ -33,7 +33,7 @@ TokenCap = Annotated[int | None, Field(ge=1, le=10**15, description="null: none"
 Key = Annotated[str, Field(min_length=1, max_length=300, pattern=STORABLE)]
 
 
-class ArmIn(Schema):
+class EvalArmIn(Schema):
     """One way of answering."""
 
     endpoint: UUID
@@ -43,9 +43,9 @@ class ArmIn(Schema):
     parameters: Annotated[dict[str, Any], Field(description="On top of the endpoint's; null removes one")] = {}
 
 
-class RunIn(Asked):
+class EvalRunIn(Asked):
     version: UUID
-    arms: Annotated[list[ArmIn], Field(min_length=1, max_length=plan.MOST_ARMS)]
+    arms: Annotated[list[EvalArmIn], Field(min_length=1, max_length=plan.MOST_ARMS)]
     name: Annotated[str, Field(max_length=120, pattern=STORABLE)] = ""
     repeats: Repeats | None = Field(None, description="null: what the version says")
     max_tokens: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 256
@@ -74,7 +74,7 @@ class RunIn(Asked):
     }
 
 
-class EstimateOut(Schema):
+class EvalEstimateOut(Schema):
     answers: int
     verdicts: int = Field(description="Of judging models")
     prompt_tokens: int
@@ -86,7 +86,7 @@ class EstimateOut(Schema):
     from_pilot: bool
 
 
-class ArmOut(Schema):
+class EvalArmOut(Schema):
     position: int
     name: str
     endpoint: UUID
@@ -95,7 +95,7 @@ class ArmOut(Schema):
     parameters: dict[str, Any]
 
 
-class RunOut(Schema):
+class EvalRunOut(Schema):
     id: UUID = Field(alias="public_id")
     version: UUID
     name: str
@@ -127,8 +127,8 @@ class RunOut(Schema):
         return row.deepens.public_id if row.deepens else None
 
 
-class RunWhole(RunOut):
-    arms: list[ArmOut]
+class EvalRunWhole(EvalRunOut):
+    arms: list[EvalArmOut]
 
     @staticmethod
     def resolve_arms(row: EvalRun) -> list[dict[str, Any]]:
@@ -145,8 +145,8 @@ class RunWhole(RunOut):
         ]
 
 
-class RunPage(Schema):
-    items: list[RunOut]
+class EvalRunPage(Schema):
+    items: list[EvalRunOut]
     next: str | None
 
 
@@ -168,7 +168,7 @@ class Deeper(Asked):
     model_config = {"json_schema_extra": {"examples": [{"cases": ["fr", "de"], "repeats": 20}]}}
 
 
-class AnswerOut(Schema):
+class EvalAnswerOut(Schema):
     id: UUID = Field(alias="public_id")
     case: str
     arm: str
@@ -196,12 +196,12 @@ class AnswerOut(Schema):
         return row.arm.name
 
 
-class AnswerPage(Schema):
-    items: list[AnswerOut]
+class EvalAnswerPage(Schema):
+    items: list[EvalAnswerOut]
     next: str | None
 
 
-class ScoreOut(Schema):
+class EvalScoreOut(Schema):
     grader: str
     grader_version: int
     place: int
@@ -211,8 +211,8 @@ class ScoreOut(Schema):
     why: str
 
 
-class AnswerWhole(AnswerOut):
-    scores: list[ScoreOut]
+class EvalAnswerWhole(EvalAnswerOut):
+    scores: list[EvalScoreOut]
     request_base64: str = Field(description="Request body as sent")
     response_base64: str = Field(description="Response body as received")
 
@@ -229,7 +229,7 @@ class AnswerWhole(AnswerOut):
         return base64.b64encode(bytes(row.raw)).decode()
 
 
-@router.get("/runs", response=RunPage, summary="Eval runs, the latest first")
+@router.get("/runs", response=EvalRunPage, summary="Eval runs, the latest first")
 def index(request: HttpRequest, paging: PagingQuery, version: UUID | None = None) -> Any:
     rows = team_rows(request, EvalRun).select_related("version", "deepens")
     if version is not None:
@@ -237,8 +237,8 @@ def index(request: HttpRequest, paging: PagingQuery, version: UUID | None = None
     return page(rows, ("-created_at", "-id"), paging)
 
 
-@router.post("/runs/estimate", response=EstimateOut, summary="What a run would cost at most, and what it would see")
-def estimate(request: HttpRequest, body: RunIn) -> Any:
+@router.post("/runs/estimate", response=EvalEstimateOut, summary="What a run would cost at most, and what it would see")
+def estimate(request: HttpRequest, body: EvalRunIn) -> Any:
     version = find(request, EvalVersion, body.version)
     repeats = body.repeats or version.repeats
     planned = _estimated(version, _arms(request, body), body, repeats)
@@ -251,8 +251,8 @@ def estimate(request: HttpRequest, body: RunIn) -> Any:
     }
 
 
-@router.post("/runs", response={201: RunWhole}, summary="Begin a run; a worker takes it up within seconds")
-def begin(request: HttpRequest, body: RunIn) -> Any:
+@router.post("/runs", response={201: EvalRunWhole}, summary="Begin a run; a worker takes it up within seconds")
+def begin(request: HttpRequest, body: EvalRunIn) -> Any:
     version = find(request, EvalVersion, body.version)
     arms, repeats = _arms(request, body), body.repeats or version.repeats
     _estimated(version, arms, body, repeats)
@@ -266,19 +266,19 @@ def begin(request: HttpRequest, body: RunIn) -> Any:
     )
 
 
-@router.get("/runs/{uuid:eval_run}", response=RunWhole, summary="One run and how far it is")
+@router.get("/runs/{uuid:eval_run}", response=EvalRunWhole, summary="One run and how far it is")
 def show(request: HttpRequest, eval_run: UUID) -> Any:
     return find(request, EvalRun, eval_run)
 
 
-@router.post("/runs/{uuid:eval_run}/pause", response=RunOut, summary="Pause it; requests in flight are let go")
+@router.post("/runs/{uuid:eval_run}/pause", response=EvalRunOut, summary="Pause it; requests in flight are let go")
 def pause(request: HttpRequest, eval_run: UUID) -> Any:
     if not runs.pause(find(request, EvalRun, eval_run)):
         raise ConflictError("This run is not going on.")
     return find(request, EvalRun, eval_run)
 
 
-@router.post("/runs/{uuid:eval_run}/resume", response=RunOut, summary="Go on, perhaps with a higher cap")
+@router.post("/runs/{uuid:eval_run}/resume", response=EvalRunOut, summary="Go on, perhaps with a higher cap")
 def resume(request: HttpRequest, eval_run: UUID, body: Resumed) -> Any:
     found = find(request, EvalRun, eval_run)
     if found.state != EvalRun.State.PAUSED:
@@ -289,30 +289,30 @@ def resume(request: HttpRequest, eval_run: UUID, body: Resumed) -> Any:
     return find(request, EvalRun, eval_run)
 
 
-@router.post("/runs/{uuid:eval_run}/stop", response=RunOut, summary="End it with what it has")
+@router.post("/runs/{uuid:eval_run}/stop", response=EvalRunOut, summary="End it with what it has")
 def stop(request: HttpRequest, eval_run: UUID) -> Any:
     if not runs.stop(find(request, EvalRun, eval_run), timezone.now()):
         raise ConflictError("This run is over already.")
     return find(request, EvalRun, eval_run)
 
 
-@router.post("/runs/{uuid:eval_run}/deepen", response={201: RunWhole}, summary="Ask some cases again, in a new run")
+@router.post("/runs/{uuid:eval_run}/deepen", response={201: EvalRunWhole}, summary="Ask some cases again, in a new run")
 def deepen(request: HttpRequest, eval_run: UUID, body: Deeper) -> Any:
     return 201, plan.deepen(find(request, EvalRun, eval_run), None, body.cases, body.repeats)
 
 
-@router.get("/runs/{uuid:eval_run}/answers", response=AnswerPage, summary="Its answers, as they came")
+@router.get("/runs/{uuid:eval_run}/answers", response=EvalAnswerPage, summary="Its answers, as they came")
 def answers(request: HttpRequest, eval_run: UUID, paging: PagingQuery) -> Any:
     rows = EvalAnswer.objects.filter(arm__run=find(request, EvalRun, eval_run)).select_related("arm", "case")
     return page(rows.defer("raw", "request", "token_bytes", "margins"), ("started_at", "id"), paging)
 
 
-@router.get("/answers/{uuid:answer}", response=AnswerWhole, summary="One answer with its raw bytes and every score")
+@router.get("/answers/{uuid:answer}", response=EvalAnswerWhole, summary="One answer with its raw bytes and every score")
 def answer(request: HttpRequest, answer: UUID) -> Any:
     return find(request, EvalAnswer, answer)
 
 
-def _arms(request: HttpRequest, body: RunIn) -> list[ArmPlan]:
+def _arms(request: HttpRequest, body: EvalRunIn) -> list[ArmPlan]:
     return [
         ArmPlan(
             find(request, Endpoint, arm.endpoint),
@@ -325,7 +325,7 @@ def _arms(request: HttpRequest, body: RunIn) -> list[ArmPlan]:
     ]
 
 
-def _estimated(version: EvalVersion, arms: list[ArmPlan], body: RunIn, repeats: int) -> Estimate:
+def _estimated(version: EvalVersion, arms: list[ArmPlan], body: EvalRunIn, repeats: int) -> Estimate:
     planned = plan.estimate(version, arms, repeats, body.max_tokens)
     plan.refuse_blind_cap(planned, body.cost_cap)
     return planned

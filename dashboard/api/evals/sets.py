@@ -28,19 +28,19 @@ Column = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 Grader = Annotated[dict[str, Any], Field(description='For example {"kind": "exact"}; see docs/evals.md')]
 
 
-class SetOut(Schema):
+class EvalSetOut(Schema):
     id: UUID = Field(alias="public_id")
     name: str
     created_at: datetime
     archived_at: datetime | None
 
 
-class SetPage(Schema):
-    items: list[SetOut]
+class EvalSetPage(Schema):
+    items: list[EvalSetOut]
     next: str | None
 
 
-class VersionOut(Schema):
+class EvalVersionOut(Schema):
     id: UUID = Field(alias="public_id")
     set: UUID
     name: str
@@ -61,7 +61,7 @@ class VersionOut(Schema):
         return row.eval_set.name
 
 
-class VersionWhole(VersionOut):
+class EvalVersionWhole(EvalVersionOut):
     cases: int
 
     @staticmethod
@@ -69,12 +69,12 @@ class VersionWhole(VersionOut):
         return row.cases.count()
 
 
-class VersionPage(Schema):
-    items: list[VersionOut]
+class EvalVersionPage(Schema):
+    items: list[EvalVersionOut]
     next: str | None
 
 
-class CaseOut(Schema):
+class EvalCaseOut(Schema):
     key: str
     messages: list[dict[str, Any]]
     targets: list[Any]
@@ -90,8 +90,8 @@ class CaseOut(Schema):
         return graders_of(row, row.version)
 
 
-class CasePage(Schema):
-    items: list[CaseOut]
+class EvalCasePage(Schema):
+    items: list[EvalCaseOut]
     next: str | None
 
 
@@ -134,7 +134,7 @@ class CasesIn(Asked):
     }
 
 
-class Preview(Schema):
+class EvalPreview(Schema):
     format: str
     cases: int
     graders: list[dict[str, Any]]
@@ -144,30 +144,30 @@ class Preview(Schema):
     first: list[dict[str, Any]] = Field(description="The first cases, as read")
 
 
-@router.get("/sets", response=SetPage, summary="Eval sets, the oldest first")
+@router.get("/sets", response=EvalSetPage, summary="Eval sets, the oldest first")
 def index(request: HttpRequest, paging: PagingQuery, archived: bool = False) -> Any:
     return page(team_rows(request, EvalSet).filter(archived_at__isnull=not archived), ("created_at", "id"), paging)
 
 
-@router.get("/sets/{uuid:eval_set}", response=SetOut, summary="One eval set")
+@router.get("/sets/{uuid:eval_set}", response=EvalSetOut, summary="One eval set")
 def show(request: HttpRequest, eval_set: UUID) -> Any:
     return find(request, EvalSet, eval_set)
 
 
-@router.get("/sets/{uuid:eval_set}/versions", response=VersionPage, summary="Its versions, the latest first")
+@router.get("/sets/{uuid:eval_set}/versions", response=EvalVersionPage, summary="Its versions, the latest first")
 def versions(request: HttpRequest, eval_set: UUID, paging: PagingQuery) -> Any:
     rows = team_rows(request, EvalVersion).filter(eval_set=find(request, EvalSet, eval_set))
     return page(rows.select_related("eval_set"), ("-number", "-id"), paging)
 
 
-@router.post("/sets/{uuid:eval_set}/archive", response=SetOut, summary="Put a set away; its runs stay")
+@router.post("/sets/{uuid:eval_set}/archive", response=EvalSetOut, summary="Put a set away; its runs stay")
 def archive(request: HttpRequest, eval_set: UUID) -> Any:
     found = find(request, EvalSet, eval_set)
     EvalSet.objects.filter(pk=found.pk, archived_at=None).update(archived_at=timezone.now())
     return find(request, EvalSet, eval_set)
 
 
-@router.post("/sets/{uuid:eval_set}/restore", response=SetOut, summary="Take a set out again")
+@router.post("/sets/{uuid:eval_set}/restore", response=EvalSetOut, summary="Take a set out again")
 def restore(request: HttpRequest, eval_set: UUID) -> Any:
     found = find(request, EvalSet, eval_set)
     taken = team_rows(request, EvalSet).filter(name=found.name, archived_at=None).exclude(pk=found.pk)
@@ -177,7 +177,7 @@ def restore(request: HttpRequest, eval_set: UUID) -> Any:
     return find(request, EvalSet, eval_set)
 
 
-@router.post("/versions/preview", response=Preview, summary="What a file of cases would become")
+@router.post("/versions/preview", response=EvalPreview, summary="What a file of cases would become")
 def preview(request: HttpRequest, body: CasesIn) -> Any:
     kind, imported = _read(body)
     return {
@@ -193,7 +193,7 @@ def preview(request: HttpRequest, body: CasesIn) -> Any:
     }
 
 
-@router.post("/versions", response={201: VersionWhole}, summary="A file of cases as the next version of a set")
+@router.post("/versions", response={201: EvalVersionWhole}, summary="A file of cases as the next version of a set")
 def bring(request: HttpRequest, body: CasesIn) -> Any:
     """Cases that cannot be used refuse the whole file, each with its line, unless `leave_out` says to go on."""
     _, imported = _read(body)
@@ -212,12 +212,12 @@ def bring(request: HttpRequest, body: CasesIn) -> Any:
     )
 
 
-@router.get("/versions/{uuid:version}", response=VersionWhole, summary="One version of a set")
+@router.get("/versions/{uuid:version}", response=EvalVersionWhole, summary="One version of a set")
 def version(request: HttpRequest, version: UUID) -> Any:
     return find(request, EvalVersion, version)
 
 
-@router.get("/versions/{uuid:version}/cases", response=CasePage, summary="Its cases, in their order")
+@router.get("/versions/{uuid:version}/cases", response=EvalCasePage, summary="Its cases, in their order")
 def cases(request: HttpRequest, version: UUID, paging: PagingQuery) -> Any:
     rows = EvalCase.objects.filter(version=find(request, EvalVersion, version)).select_related("version")
     return page(rows, ("position", "id"), paging)

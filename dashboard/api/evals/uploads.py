@@ -24,19 +24,19 @@ from drift.models import EvalUpload
 router = Router(tags=["Evals"])
 
 
-class UploadOut(Schema):
+class EvalUploadOut(Schema):
     id: UUID = Field(alias="public_id")
     name: str
     columns: dict[str, Any] | None = Field(description="null: the format says it")
     created_at: datetime
 
 
-class UploadPage(Schema):
-    items: list[UploadOut]
+class EvalUploadPage(Schema):
+    items: list[EvalUploadOut]
     next: str | None
 
 
-class UploadMade(UploadOut):
+class EvalUploadMade(EvalUploadOut):
     columns_needed: bool = Field(description="Name the columns before there can be a report")
 
 
@@ -62,13 +62,13 @@ class ColumnsIn(Asked):
     }
 
 
-@router.get("/uploads", response=UploadPage, summary="Files of results, the latest first")
+@router.get("/uploads", response=EvalUploadPage, summary="Files of results, the latest first")
 def index(request: HttpRequest, paging: PagingQuery) -> Any:
     rows = team_rows(request, EvalUpload).filter(purpose=EvalUpload.Purpose.RESULTS).defer("raw")
     return page(rows, ("-created_at", "-id"), paging)
 
 
-@router.post("/uploads", response={201: UploadMade}, summary="A file of results made elsewhere")
+@router.post("/uploads", response={201: EvalUploadMade}, summary="A file of results made elsewhere")
 def bring(request: HttpRequest, file: File[UploadedFile]) -> Any:
     """Inspect .eval, lm-eval samples, promptfoo results, CSV or JSONL. A mistake is named with its line."""
     if (file.size or 0) > LARGEST_FILE:
@@ -82,12 +82,12 @@ def bring(request: HttpRequest, file: File[UploadedFile]) -> Any:
     return 201, made
 
 
-@router.get("/uploads/{uuid:upload}", response=UploadOut, summary="One file of results")
+@router.get("/uploads/{uuid:upload}", response=EvalUploadOut, summary="One file of results")
 def show(request: HttpRequest, upload: UUID) -> Any:
     return find(request, EvalUpload, upload)
 
 
-@router.put("/uploads/{uuid:upload}/columns", response=UploadOut, summary="Name the columns of a table of results")
+@router.put("/uploads/{uuid:upload}/columns", response=EvalUploadOut, summary="Name the columns of a table of results")
 def columns(request: HttpRequest, upload: UUID, body: ColumnsIn) -> Any:
     found = find(request, EvalUpload, upload)
     named = body.dict()

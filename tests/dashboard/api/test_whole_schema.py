@@ -11,6 +11,7 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, settings
+from ninja import Schema
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -75,3 +76,16 @@ def test_every_operation_answers_as_described(
     if known and valid:  # a made-up id finds nothing; that is tried by the invalid ones
         case.path_parameters.update(known)
     case.call_and_validate(app=application, headers=headers, checks=list(CHECKS), base_url="http://localhost")
+
+
+def test_no_two_shapes_share_a_name() -> None:
+    shapes: dict[str, set[str]] = {}
+    waiting = list(Schema.__subclasses__())
+    while waiting:
+        shape = waiting.pop()
+        waiting += shape.__subclasses__()
+        if shape.__module__.startswith("dashboard.api"):
+            shapes.setdefault(shape.__name__, set()).add(shape.__module__)
+    described_ = api.get_openapi_schema()["components"]["schemas"]
+    twice = {name: sorted(modules) for name, modules in shapes.items() if name in described_ and len(modules) > 1}
+    assert not twice, "the description keeps one of them and calls both by it"
