@@ -33,6 +33,14 @@ def test_the_gpu_worker_starts_only_when_asked_for(compose):
     assert gpu["deploy"]["resources"]["reservations"]["devices"][0]["capabilities"] == ["gpu"]
 
 
+def test_the_vllm_reference_runs_batch_invariant_at_a_fixed_version(compose):
+    vllm = compose["services"]["vllm"]
+    assert vllm["profiles"] == ["vllm"]
+    assert re.fullmatch(r"vllm/vllm-openai:v\d+\.\d+\.\d+", vllm["image"])
+    assert vllm["environment"] == {"VLLM_BATCH_INVARIANT": "1"}
+    assert "--no-enable-prefix-caching" in vllm["command"]
+
+
 def test_no_secret_has_a_default(compose):
     environment = compose["services"]["web"]["environment"]
     for name in ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS"):
