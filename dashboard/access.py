@@ -10,6 +10,8 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 
 from drift.models import (
+    AnswerFile,
+    Annotation,
     ApiToken,
     AuditEntry,
     Baseline,
@@ -38,12 +40,15 @@ from drift.models import (
     StatusLink,
     Suite,
     Team,
+    Trial,
     User,
 )
 
 M = TypeVar("M", bound=Model)
 
 PATH_TO_TEAM: dict[type[Model], str] = {
+    Annotation: "team",
+    AnswerFile: "team",
     ApiToken: "team",
     AuditEntry: "team",
     Baseline: "series__endpoint__team",
@@ -70,6 +75,7 @@ PATH_TO_TEAM: dict[type[Model], str] = {
     Silence: "team",
     StatusLink: "team",
     Suite: "team",
+    Trial: "team",
 }
 
 

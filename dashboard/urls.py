@@ -8,6 +8,7 @@ from dashboard import languages
 from dashboard.api.api import api
 from dashboard.views import (
     about,
+    annotations,
     baselines,
     canary,
     channels,
@@ -29,6 +30,7 @@ from dashboard.views import (
     sample,
     suites,
     teams,
+    trials,
     you,
 )
 
@@ -56,6 +58,9 @@ urlpatterns = [
     path("incidents/<uuid:incident>/reopen", incidents.reopen, name="incident-reopen"),
     path("incidents/<uuid:incident>/note", incidents.note, name="incident-note"),
     path("feed/", incidents.feed, name="feed"),
+    path("annotations/new", annotations.add, name="annotation-add"),
+    path("annotations/<uuid:annotation>/edit", annotations.edit, name="annotation-edit"),
+    path("annotations/<uuid:annotation>/remove", annotations.remove, name="annotation-remove"),
     path("silences/", incidents.quiet, name="silences"),
     path("silences/<uuid:silence>/end", incidents.end_silence, name="silence-end"),
     path("channels/", channels.index, name="channels"),
@@ -74,7 +79,13 @@ urlpatterns = [
     path("samples/<uuid:sample>/", sample.show, name="sample"),
     path("samples/<uuid:sample>/raw", sample.raw, name="sample-raw"),
     path("suites/", suites.index, name="suites"),
+    path("suites/new", suites.add, name="suite-add"),
     path("suites/<uuid:suite>/", suites.show, name="suite"),
+    path("suites/<uuid:suite>/edit", suites.edit, name="suite-edit"),
+    path("suites/<uuid:suite>/restore", suites.restore, name="suite-restore"),
+    path("samples/<uuid:sample>/replay", trials.replay, name="replay"),
+    path("trials/<uuid:trial>/", trials.show, name="trial"),
+    path("trials/<uuid:trial>/save", suites.save_tried, name="trial-save"),
     path("checkups/", checkups.index, name="checkups"),
     path("checkups/new", checkups.add, name="checkup-add"),
     path("checkups/recorded", checkups.bring, name="checkup-bring"),
@@ -90,6 +101,7 @@ urlpatterns = [
     path("fit/thresholds", fit.change, name="fit-thresholds"),
     path("compare/", compare.show, name="compare"),
     path("compare/report.<slug:form>", compare.report, name="compare-report"),
+    path("compare/alike.<slug:form>", compare.alike_pairs, name="compare-alike"),
     path("compare/divergence.<slug:form>", compare.chart, name="compare-chart"),
     path("evals/", include("dashboard.views.evals.urls")),
     path("in-house/", inhouse.show, name="inhouse"),

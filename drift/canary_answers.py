@@ -161,18 +161,18 @@ def latest(series: Series, canary: Canary, amount: int) -> Answers:
     )
 
 
-def beside(left: Distinct, right: Distinct) -> Beside:
-    """Two distinct answers split where they part."""
-    at = first_divergence(left.tokens, right.tokens)
+def beside(left: Sequence[Token], right: Sequence[Token]) -> Beside:
+    """Two answers, by their tokens, split where they part."""
+    at = first_divergence(left, right)
     if at is None:
-        return Beside(joined(left.tokens), None, "", "", "", "")
+        return Beside(joined(left), None, "", "", "", "")
     return Beside(
-        shared=joined(left.tokens[:at]),
+        shared=joined(left[:at]),
         position=at + 1,
-        left_first=joined(left.tokens[at : at + 1]),
-        left_rest=joined(left.tokens[at + 1 :]),
-        right_first=joined(right.tokens[at : at + 1]),
-        right_rest=joined(right.tokens[at + 1 :]),
+        left_first=joined(left[at : at + 1]),
+        left_rest=joined(left[at + 1 :]),
+        right_first=joined(right[at : at + 1]),
+        right_rest=joined(right[at + 1 :]),
     )
 
 

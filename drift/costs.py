@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 
+from django.db.models import Sum
+
 from drift.answers import Usage
-from drift.models import Endpoint
+from drift.models import Endpoint, SeriesBucket, Span
 
 PER_MILLION = Decimal(1_000_000)
 
@@ -19,3 +23,11 @@ def cost_of(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     if usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     return (endpoint.price_in * usage.prompt_tokens + endpoint.price_out * usage.completion_tokens) / PER_MILLION
+
+
+def this_month(endpoints: Sequence[int], now: datetime) -> dict[int, float]:
+    """Dollars since the first of the month (UTC) by endpoint id, all its series together. Absent where not known."""
+    first = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    days = SeriesBucket.objects.filter(series__endpoint__in=endpoints, span=Span.DAY, starts_at__gte=first)
+    sums = days.order_by().values_list("series__endpoint").annotate(cost=Sum("cost"))
+    return {endpoint: float(cost) for endpoint, cost in sums if cost}

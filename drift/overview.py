@@ -13,6 +13,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import JSONObject, RowNumber
 
 from drift.cards import Card, cards
+from drift.costs import this_month
 from drift.incidents import UNRESOLVED
 from drift.models import (
     Baseline,
@@ -61,7 +62,7 @@ def overview(
     keeps: Callable[[Row], bool] = lambda row: True,
     most: int | None = None,
 ) -> Overview:
-    """Every endpoint of the team that is not archived. Costs seven queries, whatever the history.
+    """Every endpoint of the team that is not archived. Costs eight queries, whatever the history.
 
     Of the rows that `keeps` lets through, the first `most` are shown; only they get their history drawn.
     """
@@ -75,13 +76,14 @@ def read(
     keeps: Callable[[Row], bool] = lambda row: True,
     most: int | None = None,
 ) -> Overview:
-    """The same for chosen endpoints of one team, in six queries."""
+    """The same for chosen endpoints of one team, in seven queries."""
     ids = [endpoint.pk for endpoint in endpoints]
     monitors = _grouped(_monitors(ids), "endpoint_id")
     readings = _grouped(_readings(ids), "endpoint_id")
     identities = _grouped(_identities(ids, now), "endpoint_id")
     told = cards(Incident.objects.filter(endpoints__in=ids, state__in=UNRESOLVED).distinct()) if ids else []
 
+    spent = this_month(ids, now)
     rows = []
     for endpoint in endpoints:
         own = monitors.get(endpoint.pk, [])
@@ -89,7 +91,8 @@ def read(
         identity = identity_now(identities.get(endpoint.pk, []), now)
         incidents = tuple(card.incident for card in told if endpoint.pk in card.endpoints)
         state, reason = state_of(endpoint, own, reading, incidents, now)
-        rows.append(_row(endpoint, own, monitor, reading, identity, incidents, state, reason))
+        row = _row(endpoint, own, monitor, reading, identity, incidents, state, reason)
+        rows.append(replace(row, cost_this_month=spent.get(endpoint.pk)))
     rows.sort(key=_worst_first)
 
     fitting = [row for row in rows if keeps(row)]

@@ -85,6 +85,7 @@ class Row:
     expected: int
     incidents: tuple[Incident, ...]
     datum: Datum | None
+    cost_this_month: float | None = None  # dollars; None: not known
     cells: tuple[Cell, ...] = ()
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from drift.entered import EntryError
 from drift.models import Canary, Suite, SuiteCanary, Team
@@ -35,7 +36,7 @@ def next_version(team: Team, name: str, texts: Sequence[CanaryText], retention_d
     Raises EntryError if a canary comes twice.
     """
     if len({text.key() for text in texts}) < len(texts):
-        raise EntryError(f"The suite {name!r} has the same canary twice.")
+        raise EntryError(gettext("The suite {name} has the same canary twice.").format(name=f"{name!r}"))
     with transaction.atomic():
         Team.objects.select_for_update().get(pk=team.pk)  # versions are numbered one after the other
         latest = Suite.objects.filter(team=team, name=name).order_by("-version").first()
@@ -53,14 +54,16 @@ def next_version(team: Team, name: str, texts: Sequence[CanaryText], retention_d
         )
         SuiteCanary.objects.bulk_create(
             SuiteCanary(suite=suite, canary=canary, position=position)
-            for position, canary in enumerate(_canaries(team, before, texts))
+            for position, canary in enumerate(_canaries(team, name, before, texts))
         )
     return suite
 
 
-def _canaries(team: Team, before: Sequence[Canary], texts: Sequence[CanaryText]) -> list[Canary]:
-    """The canary of each text: one of before, or a new one that supersedes its namesake."""
-    same = {text_of(canary).key(): canary for canary in before}
+def _canaries(team: Team, name: str, before: Sequence[Canary], texts: Sequence[CanaryText]) -> list[Canary]:
+    """The canary of each text: one that some version of the suite had, or a new one that supersedes its namesake."""
+    versions = Suite.objects.filter(team=team, name=name)
+    had = Canary.objects.filter(places__suite__in=versions).order_by("-pk").distinct()
+    same = {text_of(canary).key(): canary for canary in had}
     superseded = set(Canary.objects.filter(supersedes__in=before).values_list("supersedes_id", flat=True))
     kept = {text.key() for text in texts}
     namesake = {

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
 from drift.answers import Ask, Decoded, Exchange
 from drift.checkup.packed import pack, unpack, without_reasoning
@@ -53,7 +53,7 @@ def replay(sample: Sample, user: User | None, now: datetime) -> Trial:
     endpoint = sample.series.endpoint
     if endpoint.archived_at is not None:
         raise EntryError(
-            _("%(endpoint)s is archived: bring it back before asking it anything.") % {"endpoint": endpoint.name}
+            gettext("{endpoint} is archived: bring it back before asking it anything.").format(endpoint=endpoint.name)
         )
     with transaction.atomic():
         Endpoint.objects.select_for_update().get(pk=endpoint.pk)
@@ -85,11 +85,12 @@ def dry_run(
     known = {_text_key(one.name, one.messages, one.max_tokens) for one in suite.canaries.all()} if suite else set()
     fresh = [one for one in draft.canaries if _text_key(one.name, one.messages, one.max_tokens) not in known]
     if not fresh:
-        raise EntryError(_("No canary is new or changed, so there is nothing to try."))
+        raise EntryError(gettext("No canary is new or changed, so there is nothing to try."))
     if len(fresh) * repeats > MOST_REQUESTS:
         raise EntryError(
-            _("That is %(wanted)d requests; a dry run sends at most %(most)d.")
-            % {"wanted": len(fresh) * repeats, "most": MOST_REQUESTS}
+            gettext("That is {wanted} requests; a dry run sends at most {most}.").format(
+                wanted=len(fresh) * repeats, most=MOST_REQUESTS
+            )
         )
     with transaction.atomic():
         trial = Trial.objects.create(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from dashboard.charts.axes import TEXT, local, time_layout, y_axis
 from dashboard.charts.chart import Chart
 from drift import figures
@@ -104,6 +106,38 @@ def latencies(points: Sequence[Point], window: Window) -> Chart:
         figure=lambda: _latency_figure(points, window),
         about="latency",
     )
+
+
+def costs(points: Sequence[Point], window: Window) -> Chart:
+    """Dollars by hour or day: what was reported, or prices times reported tokens. Empty where neither is known."""
+    known = [p.cost for p in points if p.cost]
+    summary = (
+        gettext("{cost} in this time.").format(cost=figures.money(sum(known)))
+        if known
+        else gettext("What it costs is not known: the endpoint has no prices.")
+    )
+    return Chart(
+        slug="cost",
+        question=gettext("What did asking cost?"),
+        note=gettext("Dollars, as reported or by the endpoint's prices. {summary}").format(summary=summary),
+        summary=summary,
+        columns=("from", "dollars", "completion_tokens", "answers"),
+        rows=[(p.starts_at, p.cost or None, p.completion_tokens if p.samples else None, p.samples) for p in points],
+        figure=lambda: _cost_figure(points, window),
+        about="cost",
+    )
+
+
+def _cost_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
+    bars = {
+        "type": "bar",
+        "x": [local(p.starts_at + window.step / 2) for p in points],
+        "y": [p.cost or None for p in points],
+        "marker": {"color": "var(--accent-soft)", "line": {"width": 1, "color": "var(--accent)"}},
+        "customdata": [figures.money(p.cost) if p.cost else "" for p in points],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    return {"data": [bars], "layout": time_layout(window, 150, yaxis=y_axis(tickprefix="$", nticks=4), bargap=0.25)}
 
 
 def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:

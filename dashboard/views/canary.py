@@ -60,7 +60,7 @@ def pair(request: HttpRequest, endpoint: UUID, canary: UUID) -> HttpResponse:
         "answers": answers,
         "left": left,
         "right": right,
-        "pair": canary_answers.beside(left, right) if left and right else None,
+        "pair": canary_answers.beside(left.tokens, right.tokens) if left and right else None,
     }
     return render(request, "dashboard/canary/pair.html", context)
 

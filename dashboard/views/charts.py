@@ -12,7 +12,7 @@ from dashboard.access import find
 from dashboard.exports import export
 from dashboard.links import is_uuid
 from dashboard.ranges import range_of
-from drift import baselines, history
+from drift import annotations, baselines, history
 from drift.models import Canary, Endpoint, Series
 
 
@@ -22,7 +22,10 @@ def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpRes
     series = found.series.filter(public_id=wanted).first() if is_uuid(wanted) else None
     if series is None:
         raise Http404("This endpoint has no such series.")
-    drawn = chart_of(series, chart, range_of(request, timezone.now()).window)
+    window = range_of(request, timezone.now()).window
+    marks = annotations.between(found.team_id, window.start, window.end, [found.pk])
+    events = [charts.Event(mark.at, mark.text) for mark in marks]
+    drawn = charts.marked(chart_of(series, chart, window), events, window)
     return export(drawn, form, f"tidegauge-{found.name}")
 
 
@@ -42,4 +45,6 @@ def chart_of(series: Series, slug: str, window: history.Window) -> charts.Chart:
         return charts.outcomes(points, window)
     if slug == "latency":
         return charts.latencies(points, window)
+    if slug == "cost":
+        return charts.costs(points, window)
     raise Http404("There is no such chart.")

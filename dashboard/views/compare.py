@@ -62,7 +62,7 @@ def chart_links(request: HttpRequest, compared: Sequence[Compared], asked_range:
 
 
 def alike_pairs(request: HttpRequest, form: str) -> HttpResponse:
-    """Whether each two answer alike: html is the part that the page fetches by itself, csv and json the same figures."""
+    """Whether each two answer alike: html is the part that the page fetches by itself, csv and json say the same."""
     _, _, compared, asked_range = found(request)
     tested, names = told_apart(compared, asked_range.window), _names(compared)
     chart = charts.alike(tested, names)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from dashboard import charts
 from dashboard.access import find, may_edit
 from dashboard.ranges import Range, choices, kept, range_of
-from drift import history
+from drift import annotations, history
 from drift.display import visible
 from drift.models import Canary, Endpoint, Run, Sample, Series
 from drift.overview import read
@@ -82,14 +82,19 @@ def measured(series: Series, asked_range: Range) -> dict[str, Any]:
     canaries = list(Canary.objects.filter(places__suite=series.suite_id).order_by("places__position"))
     points = history.points(series, window)
     lanes = history.lanes(points)
+    marks = annotations.between(series.endpoint.team_id, window.start, window.end, [series.endpoint_id])
+    events = [charts.Event(mark.at, mark.text) for mark in marks]
+    heatmap = charts.heatmap(history.heatmap(series, canaries, window), window)
+    more = [charts.outcomes(points, window), charts.latencies(points, window), charts.costs(points, window)]
     return {
+        "marks": marks,
         "canaries": history.canary_figures(series, canaries, window),
         "charts": [
-            charts.divergence(points, window),
-            charts.identities(points, window, lanes),
+            charts.marked(charts.divergence(points, window), events, window),
+            charts.marked(charts.identities(points, window, lanes), events, window),
         ],
-        "canary_chart": charts.heatmap(history.heatmap(series, canaries, window), window),
-        "more_charts": [charts.outcomes(points, window), charts.latencies(points, window)],
+        "canary_chart": charts.marked(heatmap, events, window),
+        "more_charts": [charts.marked(chart, events, window) for chart in more],
         "empty": not any(point.samples for point in points),
     }
 

@@ -29,6 +29,7 @@ FEED_KINDS = (
     ("", "everything"),
     ("finding", "findings"),
     ("baseline", "baselines"),
+    ("marked", "marks"),
     ("note", "notes"),
     ("silence", "silences"),
     ("channel", "channels"),
@@ -169,6 +170,7 @@ def feed(request: HttpRequest) -> HttpResponse:
         "kinds": [{"label": words, "url": with_query(request, kind=name or None, before=None), "current": name == kind}
                   for name, words in FEED_KINDS],
         "more": with_query(request, before=more) if more else "",
+        "can_edit": may_edit(request),
     }  # fmt: skip
     return render(request, "dashboard/incidents/feed.html", context)
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from dashboard.access import find
+from dashboard.access import find, may_edit
 from dashboard.views.endpoint import readable_json
 from drift.models import Sample
 
@@ -22,6 +22,7 @@ def show(request: HttpRequest, sample: UUID) -> HttpResponse:
         "response_body": readable_json(bytes(found.raw)),
         "raw_size": len(found.raw),
         "headers": sorted(found.headers.items()),
+        "can_edit": may_edit(request),
     }
     return render(request, "dashboard/sample.html", context)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from drift.alike import Pair
 from drift.checkup.side_by_side import open_ranks
 from drift.comparison import Compared
 from drift.findings import words
@@ -72,6 +73,21 @@ class Weeks:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """Whether two endpoints answer from one distribution: `drift.alike.Pair` by names."""
+
+    endpoint: str
+    other: str
+    different: bool
+    p: float | None
+    p_adjusted: float | None
+    effect: Estimate | None
+    would_have_been_seen: float | None
+    canaries: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
 class WeeksReport:
     """`comparable`: all were asked the same suite, so one scale and a ranking make sense."""
 
@@ -81,9 +97,10 @@ class WeeksReport:
     sentence: str
     comparable: bool
     endpoints: tuple[Weeks, ...]
+    pairs: tuple[Alike, ...] = ()
 
 
-def report(compared: Sequence[Compared], window: Window, now: datetime) -> WeeksReport:
+def report(compared: Sequence[Compared], window: Window, now: datetime, pairs: Sequence[Pair] = ()) -> WeeksReport:
     """Two queries more than the comparison itself."""
     same = len({one.series.suite_id for one in compared}) == 1
     shares = _shares(compared, window)
@@ -92,7 +109,12 @@ def report(compared: Sequence[Compared], window: Window, now: datetime) -> Weeks
     endpoints = tuple(
         _weeks(one, rank, changes.get(one.series.endpoint_id, [])) for one, rank in zip(compared, ranks, strict=True)
     )
-    return WeeksReport(window.start, window.end, now, _sentence(endpoints, same), same, endpoints)
+    names = {one.row.public_id: one.row.name for one in compared}
+    told = tuple(
+        Alike(names[p.a], names[p.b], p.differ, p.p, p.adjusted, p.effect, p.unseen, p.canaries, p.answers)
+        for p in pairs
+    )
+    return WeeksReport(window.start, window.end, now, _sentence(endpoints, same), same, endpoints, told)
 
 
 def _shares(compared: Sequence[Compared], window: Window) -> Mapping[int, dict[str, float]]:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from drift import tokens
 from drift.models import (
+    Annotation,
     Baseline,
     Canary,
     Channel,
@@ -27,6 +28,7 @@ from drift.models import (
     Sample,
     Silence,
     StatusLink,
+    Trial,
     User,
 )
 
@@ -68,7 +70,11 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
     channel = Channel.objects.create(team=team, kind="webhook", name="row", address="https://example.org/gpt-x")
     drill = Drill.objects.create(team=team, requested_at=now)
     checkup = Checkup.objects.create(team=team, endpoint=endpoint, name="row", requested_by=owner)
+    trial = Trial.objects.create(team=team, endpoint=endpoint, kind="dry_run", name="row", requested_at=now)
+    mark = Annotation.objects.create(team=team, endpoint=endpoint, at=now, text="row")
     made = {
+        "trial": trial.public_id,
+        "annotation": mark.public_id,
         **_of_evals(run, owner),
         "checkup": checkup.public_id,
         "incident": incident.public_id,
