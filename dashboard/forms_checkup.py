@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from dashboard.widgets import NamesSelect
 from drift.checkup import start
 from drift.checkup.plan import CONCURRENCIES, MAX_TOKENS, REPEATS, Wish
 from drift.models import Endpoint, Suite, Team
@@ -16,30 +19,37 @@ LARGEST_UPLOAD = 64 * 1024 * 1024
 class CheckupForm(forms.Form):
     """An endpoint and how thoroughly to ask it. Refusals say what to enter instead."""
 
-    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), to_field_name="public_id", empty_label=None)
-    repeats = forms.IntegerField(initial=REPEATS, min_value=2, max_value=200, label="Answers to each question")
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+        label=_("Endpoint"),
+        widget=NamesSelect,
+    )
+    repeats = forms.IntegerField(initial=REPEATS, min_value=2, max_value=200, label=_("Answers to each question"))
     concurrency = forms.CharField(
         initial=", ".join(map(str, CONCURRENCIES)),
-        label="Requests in flight",
-        help_text="The first is the quiet stage; each other is compared with it",
+        label=_("Requests in flight"),
+        help_text=_("The first is the quiet stage; each other is compared with it"),
     )
-    max_tokens = forms.IntegerField(initial=MAX_TOKENS, min_value=1, max_value=32_768, label="Cap, in tokens")
+    max_tokens = forms.IntegerField(initial=MAX_TOKENS, min_value=1, max_value=32_768, label=_("Cap, in tokens"))
     suite = forms.ModelChoiceField(
         Suite.objects.none(),
         to_field_name="public_id",
         required=False,
-        empty_label="the check-up's own twelve questions",
-        label="Questions",
+        empty_label=_("the check-up's own twelve questions"),
+        label=_("Questions"),
+        widget=NamesSelect,
     )
     cost_cap = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4, label="Spend at most ($)",
-        help_text="Needs the endpoint's prices; no request goes out that could pass it",
+        required=False, min_value=0, max_digits=12, decimal_places=4, label=_("Spend at most ($)"),
+        help_text=_("Needs the endpoint's prices; no request goes out that could pass it"),
     )  # fmt: skip
-    token_cap = forms.IntegerField(required=False, min_value=1, max_value=10**12, label="Use at most (tokens)")
+    token_cap = forms.IntegerField(required=False, min_value=1, max_value=10**12, label=_("Use at most (tokens)"))
     scored = forms.BooleanField(
         required=False,
-        label="Have it score its own answers",
-        help_text="Needs POST /completions with echo and logprobs, as on our own worker and vLLM",
+        label=_("Have it score its own answers"),
+        help_text=_("Needs POST /completions with echo and logprobs, as on our own worker and vLLM"),
     )
 
     def __init__(self, *args: Any, team: Team, endpoint: str = "", **kwargs: Any) -> None:
@@ -77,9 +87,11 @@ class CheckupForm(forms.Form):
         try:
             levels = tuple(int(part) for part in self.cleaned_data["concurrency"].replace(" ", ",").split(",") if part)
         except ValueError:
-            raise forms.ValidationError("Enter whole numbers with commas between them, such as 1, 8, 32.") from None
+            text = gettext("Enter whole numbers with commas between them, such as 1, 8, 32.")
+            raise forms.ValidationError(text) from None
         if not levels or not all(1 <= level <= start.MOST_CONCURRENT for level in levels):
-            raise forms.ValidationError(f"Enter numbers from 1 to {start.MOST_CONCURRENT}, such as 1, 8, 32.")
+            text = gettext("Enter numbers from 1 to {most}, such as 1, 8, 32.")
+            raise forms.ValidationError(text.format(most=start.MOST_CONCURRENT))
         return levels
 
 
@@ -87,13 +99,15 @@ class RecordedForm(forms.Form):
     """A file of answers."""
 
     file = forms.FileField(
-        label="File",
-        help_text="JSONL or CSV, also as .gz, up to 64 MB. One answer a line: model, item, run, text; optional tokens, "
-        "logprobs, fingerprint, time",
+        label=_("File"),
+        help_text=_(
+            "JSONL or CSV, also as .gz, up to 64 MB. One answer a line: model, item, run, text; optional tokens, "
+            "logprobs, fingerprint, time"
+        ),
     )
 
     def clean_file(self) -> Any:
         upload = self.cleaned_data["file"]
         if upload.size > LARGEST_UPLOAD:
-            raise forms.ValidationError("The file is larger than 64 MB. Split it.")
+            raise forms.ValidationError(gettext("The file is larger than {size} MB. Split it.").format(size=64))
         return upload

@@ -10,6 +10,7 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.widgets import NamesSelect
 from drift.models import ApiToken, Role, User
 
 
@@ -53,7 +54,9 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zones = [("", _("the browser's"))] + [(zone, zone) for zone in sorted(available_timezones())]
-        self.fields["time_zone"] = forms.ChoiceField(choices=zones, required=False, label=_("Time zone"))
+        self.fields["time_zone"] = forms.ChoiceField(
+            choices=zones, required=False, label=_("Time zone"), widget=NamesSelect
+        )
 
 
 class NewAccountForm(forms.Form):
