@@ -8,7 +8,6 @@ from dashboard import languages
 from dashboard.api.api import api
 from dashboard.views import (
     about,
-    annotations,
     baselines,
     canary,
     channels,
@@ -23,6 +22,7 @@ from dashboard.views import (
     inhouse,
     joining,
     keys,
+    marks,
     metrics,
     monitors,
     overview,
@@ -58,9 +58,9 @@ urlpatterns = [
     path("incidents/<uuid:incident>/reopen", incidents.reopen, name="incident-reopen"),
     path("incidents/<uuid:incident>/note", incidents.note, name="incident-note"),
     path("feed/", incidents.feed, name="feed"),
-    path("annotations/new", annotations.add, name="annotation-add"),
-    path("annotations/<uuid:annotation>/edit", annotations.edit, name="annotation-edit"),
-    path("annotations/<uuid:annotation>/remove", annotations.remove, name="annotation-remove"),
+    path("annotations/new", marks.add, name="annotation-add"),
+    path("annotations/<uuid:annotation>/edit", marks.edit, name="annotation-edit"),
+    path("annotations/<uuid:annotation>/remove", marks.remove, name="annotation-remove"),
     path("silences/", incidents.quiet, name="silences"),
     path("silences/<uuid:silence>/end", incidents.end_silence, name="silence-end"),
     path("channels/", channels.index, name="channels"),

@@ -12,7 +12,7 @@ from dashboard.access import find
 from dashboard.exports import export
 from dashboard.links import is_uuid
 from dashboard.ranges import range_of
-from drift import annotations, baselines, history
+from drift import baselines, history, marks
 from drift.models import Canary, Endpoint, Series
 
 
@@ -23,8 +23,8 @@ def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpRes
     if series is None:
         raise Http404("This endpoint has no such series.")
     window = range_of(request, timezone.now()).window
-    marks = annotations.between(found.team_id, window.start, window.end, [found.pk])
-    events = [charts.Event(mark.at, mark.text) for mark in marks]
+    marked = marks.between(found.team_id, window.start, window.end, [found.pk])
+    events = [charts.Event(mark.at, mark.text) for mark in marked]
     drawn = charts.marked(chart_of(series, chart, window), events, window)
     return export(drawn, form, f"tidegauge-{found.name}")
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from dashboard import charts
 from dashboard.access import find, may_edit
 from dashboard.ranges import Range, choices, kept, range_of
-from drift import annotations, history
+from drift import history, marks
 from drift.display import visible
 from drift.models import Canary, Endpoint, Run, Sample, Series
 from drift.overview import read
@@ -82,12 +82,12 @@ def measured(series: Series, asked_range: Range) -> dict[str, Any]:
     canaries = list(Canary.objects.filter(places__suite=series.suite_id).order_by("places__position"))
     points = history.points(series, window)
     lanes = history.lanes(points)
-    marks = annotations.between(series.endpoint.team_id, window.start, window.end, [series.endpoint_id])
-    events = [charts.Event(mark.at, mark.text) for mark in marks]
+    marked = marks.between(series.endpoint.team_id, window.start, window.end, [series.endpoint_id])
+    events = [charts.Event(mark.at, mark.text) for mark in marked]
     heatmap = charts.heatmap(history.heatmap(series, canaries, window), window)
     more = [charts.outcomes(points, window), charts.latencies(points, window), charts.costs(points, window)]
     return {
-        "marks": marks,
+        "marks": marked,
         "canaries": history.canary_figures(series, canaries, window),
         "charts": [
             charts.marked(charts.divergence(points, window), events, window),

@@ -59,7 +59,7 @@ def show(request: HttpRequest, trial: UUID) -> HttpResponse:
 def _of_replay(trial: Trial) -> dict[str, Any]:
     result = replayed.replayed(trial)
     claims = [(CLAIMS[claim.name](), claim) for claim in result.claims] if result else []
-    kept = Sample.objects.filter(public_id=trial.sample).exists()
+    kept = trial.sample is not None and Sample.objects.filter(public_id=trial.sample).exists()
     request = trial.answers.get(former=False).request
     return {
         "canary": trial.canary,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import charts
-from drift import annotations
+from drift import marks
 from drift.models import Annotation, AuditEntry, Endpoint, Event, Series, Team, User
 from tests.dashboard.conftest import signed_in
 
@@ -23,9 +23,7 @@ def entered(text: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture
 def mark(team: Team, alice: User, endpoint: Endpoint) -> Annotation:
     now = timezone.now()
-    return annotations.add(
-        team, alice, at=now - timedelta(minutes=2), text="new prompt shipped", now=now, endpoint=endpoint
-    )
+    return marks.add(team, alice, at=now - timedelta(minutes=2), text="new prompt shipped", now=now, endpoint=endpoint)
 
 
 def test_a_mark_is_made_from_the_endpoints_page_and_stands_on_it(
@@ -60,8 +58,8 @@ def test_a_mark_of_the_team_stands_on_every_endpoint_and_one_of_another_endpoint
 ) -> None:
     now = timezone.now()
     other = Endpoint.objects.create(team=team, name="other", base_url="http://x/v1", model="m")
-    annotations.add(team, alice, at=now - timedelta(minutes=1), text="power cut", now=now)
-    annotations.add(team, alice, at=now - timedelta(minutes=1), text="not here", now=now, endpoint=other)
+    marks.add(team, alice, at=now - timedelta(minutes=1), text="power cut", now=now)
+    marks.add(team, alice, at=now - timedelta(minutes=1), text="not here", now=now, endpoint=other)
     page = as_alice.get(reverse("endpoint", args=[endpoint.public_id])).content.decode()
     assert "power cut" in page
     assert "whole team" in page
@@ -72,7 +70,7 @@ def test_marks_outside_the_window_and_charts_without_one_are_left_as_they_are(
     as_alice: Client, measured: Series, endpoint: Endpoint, team: Team
 ) -> None:
     now = timezone.now()
-    annotations.add(team, None, at=now - timedelta(days=40), text="long ago", now=now)
+    marks.add(team, None, at=now - timedelta(days=40), text="long ago", now=now)
     address = reverse("chart", args=[endpoint.public_id, "latency", "csv"])
     header = as_alice.get(f"{address}?series={measured.public_id}&range=24h").content.decode().splitlines()[0]
     assert "marked" not in header

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from dashboard.access import find, person_of, require_editor, team_of
 from dashboard.links import back_to, is_uuid
-from drift import annotations
+from drift import marks
 from drift.models import Annotation, Endpoint, Team
 
 
@@ -26,7 +26,7 @@ class MarkForm(forms.Form):
         label=_("When"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     )
     text = forms.CharField(
-        label=_("What happened"), max_length=annotations.LONGEST, help_text=_("A few words: they stand on the chart")
+        label=_("What happened"), max_length=marks.LONGEST, help_text=_("A few words: they stand on the chart")
     )
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.none(),
@@ -48,7 +48,7 @@ def add(request: HttpRequest) -> HttpResponse:
     initial = {"at": timezone.localtime(), "endpoint": endpoint if is_uuid(endpoint) else None}
     form = MarkForm(request.POST or None, team=team_of(request), initial=initial)
     if request.method == "POST" and form.is_valid():
-        annotations.add(team_of(request), person_of(request), now=timezone.now(), **form.cleaned_data)
+        marks.add(team_of(request), person_of(request), now=timezone.now(), **form.cleaned_data)
         messages.success(request, gettext("Marked on the charts."))
         return redirect(_back(request, form.cleaned_data["endpoint"]))
     return _form(request, form, None)
@@ -61,7 +61,7 @@ def edit(request: HttpRequest, annotation: UUID) -> HttpResponse:
     initial = {"at": timezone.localtime(found.at), "text": found.text, "endpoint": key}
     form = MarkForm(request.POST or None, team=team_of(request), initial=initial)
     if request.method == "POST" and form.is_valid():
-        annotations.change(found, person_of(request), now=timezone.now(), **form.cleaned_data)
+        marks.change(found, person_of(request), now=timezone.now(), **form.cleaned_data)
         messages.success(request, gettext("Changed on the charts."))
         return redirect(_back(request, found.endpoint))
     return _form(request, form, found)
@@ -72,7 +72,7 @@ def remove(request: HttpRequest, annotation: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Annotation, annotation)
     endpoint = found.endpoint
-    annotations.remove(found, person_of(request), timezone.now())
+    marks.remove(found, person_of(request), timezone.now())
     messages.success(request, gettext("Taken off the charts. The feed keeps what it said."))
     return redirect(_back(request, endpoint))
 
