@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dashboard.access import find, require_editor, team_of, team_rows
 from dashboard.eval_forms import CasesForm, FileForm
@@ -36,7 +37,8 @@ def bring(request: HttpRequest) -> HttpResponse:
     begun = _begun(request)
     text = "".join(cases_as_jsonl(begun)) if begun else ""
     if len(text) > LARGEST_EDIT:
-        messages.warning(request, "This set is too large to be edited here. Export it, change the file, bring it back.")
+        said = _("This set is too large to be edited here. Export it, change the file, bring it back.")
+        messages.warning(request, said)
         text = ""
     initial = {"text": text, "name": "cases.jsonl" if begun else ""}
     form = FileForm(request.POST or None, request.FILES or None, initial=initial)
@@ -66,8 +68,10 @@ def preview(request: HttpRequest, upload: UUID) -> HttpResponse:
     if imported and request.method == "POST" and request.POST.get("action") == "save" and not form.errors:
         version, problem = _save(request, form.cleaned_data, imported, found.name)
         if version is not None:
-            left = f" {figures.plural(len(imported.problems), 'case')} left out." if imported.problems else ""
-            messages.success(request, f"Saved {version} with {figures.plural(len(imported.cases), 'case')}.{left}")
+            partly = _("Saved {version} with {cases}. {left} left out.")
+            said = partly if imported.problems else _("Saved {version} with {cases}.")
+            left, cases = (figures.plural(len(some), "case") for some in (imported.problems, imported.cases))
+            messages.success(request, said.format(version=version, cases=cases, left=left))
             return redirect("eval-version", version.public_id)
     context = {
         "form": form,
@@ -94,7 +98,7 @@ def _columns(name: str, data: bytes) -> tuple[list[str], str]:
         rows = [row for _, (_, row) in zip(range(20), rows_of(name, data), strict=False)]
     except EvalError as error:
         return [], str(error)
-    return mapped.columns_of(rows), "" if rows else "The file has no rows."
+    return mapped.columns_of(rows), "" if rows else _("The file has no rows.")
 
 
 def _initial(upload: EvalUpload, data: bytes, columns: list[str], begun: EvalVersion | None) -> dict[str, Any]:

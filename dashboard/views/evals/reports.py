@@ -7,11 +7,12 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from dashboard.access import may_edit
 from dashboard.links import with_query
 from dashboard.views.evals.sources import Source, reports_of, source_of, with_other_run
-from drift.evals import pictures, standalone, words
+from drift.evals import pictures, standalone
 from drift.evals.comparison import Comparison, compare_all, compare_in_family
 from drift.evals.outlook import CASE_COST, Outlook, outlook
 from drift.evals.read import file_name
@@ -28,7 +29,7 @@ def arm(request: HttpRequest, kind: str, source: UUID, arm: int) -> HttpResponse
     found = source_of(request, kind, source)
     number = arm
     if number >= len(found.results.arms):
-        raise Http404("There is no such arm.")
+        raise Http404(_("There is no such arm."))
     asked = report(found.results.arms[number])
     everything = request.GET.get("flips") == "all"
     flipping = asked.flipping if everything else asked.flipping[:MOST_FLIPS]
@@ -55,7 +56,7 @@ def versus(request: HttpRequest, kind: str, source: UUID) -> HttpResponse:
     found, other = with_other_run(request, source_of(request, kind, source))
     a, b = _place(request, found, "a", 0), _place(request, found, "b", _opposite(found, other))
     if a == b:
-        raise Http404("An arm is not compared with itself.")
+        raise Http404(_("An arm is not compared with itself."))
     wanted = request.GET.get("scope", "")
     scope = Scope(wanted) if wanted in {scope.value for scope in Scope} else None
     arms = found.results.arms
@@ -96,10 +97,10 @@ def _outlook(request: HttpRequest, compared: Comparison, repeats: int) -> Outloo
 
 def _scope_links(request: HttpRequest, chosen: Scope | None) -> list[dict[str, Any]]:
     """Which question decides: the one that fits these arms, or a chosen one."""
-    links = [{"label": "the one that fits", "url": with_query(request, scope=None), "current": chosen is None}]
+    links = [{"label": _("the one that fits"), "url": with_query(request, scope=None), "current": chosen is None}]
+    labels = {Scope.SAMPLE: _("cases like these"), Scope.THESE: _("exactly these cases")}
     for scope in Scope:
-        label = words.SCOPES[scope].split(" (")[0].lower()
-        links.append({"label": label, "url": with_query(request, scope=scope), "current": scope is chosen})
+        links.append({"label": labels[scope], "url": with_query(request, scope=scope), "current": scope is chosen})
     return links
 
 
@@ -119,14 +120,14 @@ def _earlier(source: Source) -> list[EvalRun]:
 def _place(request: HttpRequest, source: Source, name: str, default: int) -> int:
     text = request.GET.get(name, str(default))
     if not text.isdecimal() or int(text) >= len(source.results.arms):
-        raise Http404("There is no such arm.")
+        raise Http404(_("There is no such arm."))
     return int(text)
 
 
 def table(request: HttpRequest, kind: str, source: UUID, table: str) -> HttpResponse | StreamingHttpResponse:
     """The table twin of every picture as CSV; `answers`: every answer in the long form that others read."""
     if table not in TABLES:
-        raise Http404(f"There are these tables: {', '.join(TABLES)}.")
+        raise Http404(_("There are these tables: {tables}.").format(tables=", ".join(TABLES)))
     found = source_of(request, kind, source)
     rows = as_csv(found.results, found.margin, table)
     response = StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8")

@@ -10,6 +10,7 @@ from django.forms import formset_factory
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, require_editor, team_of
@@ -67,7 +68,7 @@ def _estimate_or_start(
     request: HttpRequest, version: EvalVersion, planned: list[ArmPlan], values: dict[str, Any]
 ) -> tuple[Estimate | None, EvalRun | None]:
     if not planned:
-        raise EvalError("Pick an endpoint for at least one arm.")
+        raise EvalError(_("Pick an endpoint for at least one arm."))
     estimate = plan.estimate(version, planned, values["repeats"], values["max_tokens"])
     plan.refuse_blind_cap(estimate, values["cost_cap"])
     if request.POST.get("action") != "start":
@@ -108,7 +109,7 @@ def pause(request: HttpRequest, run: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, EvalRun, run)
     if not runs.pause(found):
-        messages.info(request, "This run is not going on.")
+        messages.info(request, _("This run is not going on."))
     return redirect("eval-run", found.public_id)
 
 
@@ -123,7 +124,7 @@ def resume(request: HttpRequest, run: UUID) -> HttpResponse:
         if request.POST.get(field) and form.cleaned_data.get(field) is not None:
             EvalRun.objects.filter(pk=found.pk).update(**{field: form.cleaned_data[field]})
     if not runs.resume(found):
-        messages.info(request, "This run is not paused.")
+        messages.info(request, _("This run is not paused."))
     return redirect("eval-run", found.public_id)
 
 
@@ -132,7 +133,7 @@ def stop(request: HttpRequest, run: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, EvalRun, run)
     if runs.stop(found, timezone.now()):
-        messages.success(request, "Stopped. The report is of what was answered until now.")
+        messages.success(request, _("Stopped. The report is of what was answered until now."))
     return redirect("eval-run", found.public_id)
 
 
@@ -143,14 +144,15 @@ def deepen(request: HttpRequest, run: UUID) -> HttpResponse:
     found = find(request, EvalRun, run)
     keys = request.POST.getlist("case")[:500]
     if not keys:
-        messages.info(request, "Pick at least one case.")
+        messages.info(request, _("Pick at least one case."))
         return redirect("eval-run", found.public_id)
     try:
         made = plan.deepen(found, person(request), keys, DEEPER_REPEATS)
     except EvalError as error:
         messages.error(request, str(error))
         return redirect("eval-run", found.public_id)
-    messages.success(request, f"{figures.plural(len(keys), 'case')} will be asked {DEEPER_REPEATS} times.")
+    said = _("{cases} will be asked {times} times.")
+    messages.success(request, said.format(cases=figures.plural(len(keys), "case"), times=DEEPER_REPEATS))
     return redirect("eval-run", made.public_id)
 
 

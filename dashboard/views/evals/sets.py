@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor
@@ -60,7 +61,8 @@ def archive(request: HttpRequest, version: UUID) -> HttpResponse:
     found.eval_set.archived_at = timezone.now()
     found.eval_set.save(update_fields=["archived_at"])
     undo = reverse("eval-restore", args=[found.public_id])
-    messages.success(request, f"{found.eval_set} is put away; its runs stay.", extra_tags=undo)
+    said = _("{name} is put away; its runs stay.").format(name=found.eval_set)
+    messages.success(request, said, extra_tags=undo)
     return redirect("evals")
 
 
@@ -70,7 +72,8 @@ def restore(request: HttpRequest, version: UUID) -> HttpResponse:
     found = find(request, EvalVersion, version)
     taken = type(found.eval_set).objects.filter(team=found.eval_set.team, name=found.eval_set.name, archived_at=None)
     if taken.exclude(pk=found.eval_set_id).exists():
-        messages.error(request, f"There is another set named {found.eval_set} now. Rename or archive that one first.")
+        said = _("There is another set named {name} now. Rename or archive that one first.")
+        messages.error(request, said.format(name=found.eval_set))
         return redirect("evals")
     found.eval_set.archived_at = None
     found.eval_set.save(update_fields=["archived_at"])

@@ -9,9 +9,11 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from dashboard.access import find, may_edit, team_rows
 from dashboard.links import is_uuid
+from drift import figures
 from drift.evals import pictures
 from drift.evals.answers import ArmAnswers, Results
 from drift.evals.comparison import MARGIN, Comparison, compare_all
@@ -48,7 +50,7 @@ class Source:
 def source_of(request: HttpRequest, kind: str, source: UUID) -> Source:
     """The team's run or upload with its answers. 404 where there is none, or its file cannot be read."""
     if kind not in ("runs", "uploads"):
-        raise Http404("A report is about one of the runs or uploads.")
+        raise Http404(_("A report is about one of the runs or uploads."))
     if kind == "runs":
         run = find(request, EvalRun, source)
         return Source(kind, run, results_of_run(run), run.margin)
@@ -56,7 +58,7 @@ def source_of(request: HttpRequest, kind: str, source: UUID) -> Source:
     try:
         return Source(kind, upload, results_of_upload(upload), margin_of(request))
     except EvalError as error:
-        raise Http404(f"This file cannot be read as results: {error}") from None
+        raise Http404(_("This file cannot be read as results: {error}").format(error=error)) from None
 
 
 def with_other_run(request: HttpRequest, source: Source) -> tuple[Source, EvalRun | None]:
@@ -75,7 +77,8 @@ def with_other_run(request: HttpRequest, source: Source) -> tuple[Source, EvalRu
 def dated(results: Results, run: EvalRun) -> tuple[ArmAnswers, ...]:
     """Its arms, named with when they were asked."""
     began = timezone.localtime(run.started_at or run.created_at)
-    return tuple(replace(arm, name=f"{arm.name}, {began.day} {began:%b %H:%M:%S}") for arm in results.arms)
+    at = figures.day_time_seconds(began)
+    return tuple(replace(arm, name=_("{name}, {moment}").format(name=arm.name, moment=at)) for arm in results.arms)
 
 
 def margin_of(request: HttpRequest) -> float:
