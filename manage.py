@@ -6,6 +6,9 @@ import sys
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["evalreport"]:  # reads files only: it must work where no database is set up
+        from django.conf import settings
+
+        settings.configure(USE_I18N=False)
         from drift.evals.command import main
 
         raise SystemExit(main(sys.argv[2:]))

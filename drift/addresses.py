@@ -19,6 +19,8 @@ from ipaddress import (
 )
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from django.utils.translation import gettext
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -54,7 +56,9 @@ class AddressRule:
             except ValueError:
                 if "/" in entry or ":" in entry or " " in entry:
                     raise AddressError(
-                        f"'{entry}' is neither a network such as 10.0.0.0/8, nor an address, nor a host name."
+                        gettext(
+                            "'{entry}' is neither a network such as 10.0.0.0/8, nor an address, nor a host name."
+                        ).format(entry=entry)
                     ) from None
                 hosts.add(entry.lower().rstrip("."))
         return cls(tuple(networks), frozenset(hosts))
@@ -64,7 +68,9 @@ class AddressRule:
         try:
             real = ip_address(address.partition("%")[0])
         except ValueError:
-            return f"{host} resolved to '{address}', which is not an IP address."
+            return gettext("{host} resolved to '{address}', which is not an IP address.").format(
+                host=host, address=address
+            )
         if any(_within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks):
             return None
         kind = _private_kind(real)
@@ -72,11 +78,16 @@ class AddressRule:
             return None
         if host.lower().rstrip(".") in self.hosts and kind in ("loopback", "private"):
             return None
-        where = f"{host} is" if host == address else f"{host} resolves to {address}, which is"
-        return (
-            f"{where} a {kind} address. Endpoints on private networks must be on the allow list: "
+        if host == address:
+            where = gettext("{host} is a {kind} address.").format(host=host, kind=gettext(kind))
+        else:
+            where = gettext("{host} resolves to {address}, which is a {kind} address.").format(
+                host=host, address=address, kind=gettext(kind)
+            )
+        return gettext(
+            "{where} Endpoints on private networks must be on the allow list: "
             "ask an administrator to add its network or host name to ALLOW_PRIVATE_TARGETS."
-        )
+        ).format(where=where)
 
     def refusal_of_literal(self, base_url: str) -> str | None:
         """As `refusal`, for what can be told without DNS: an address written as a number, or `localhost`."""
@@ -98,15 +109,17 @@ def read_base_url(text: str) -> str:
         parts = urlsplit(text.strip())
         port = parts.port
     except ValueError as error:
-        raise AddressError(f"'{text.strip()}' is not a valid address: {error}.") from None
+        raise AddressError(
+            gettext("'{text}' is not a valid address: {error}.").format(text=text.strip(), error=error)
+        ) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise AddressError("Enter the full address, for example https://api.example.com/v1.")
+        raise AddressError(gettext("Enter the full address, for example https://api.example.com/v1."))
     if parts.username is not None or parts.password is not None:
-        raise AddressError("Leave user name and password out of the address; put the key into its own field.")
+        raise AddressError(gettext("Leave user name and password out of the address; put the key into its own field."))
     if port == 0:
-        raise AddressError("Port 0 cannot be connected to.")
+        raise AddressError(gettext("Port 0 cannot be connected to."))
     if any(character.isspace() or ord(character) < 32 for character in parts.netloc + parts.path):
-        raise AddressError("The address contains a space or a control character.")
+        raise AddressError(gettext("The address contains a space or a control character."))
     path = parts.path.rstrip("/")
     for route in _PASTED_ROUTES:
         if path.endswith(route):

@@ -12,10 +12,12 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from drift import feed, silences
 from drift.findings.kinds import Kind, Severity
 from drift.models import AlertRules, Channel, Delivery, Event, Incident, Team
+from drift.said import said
 
 GATHER = timedelta(seconds=10)  # findings about one cause within this are one message
 REMINDS_AT_MOST = 14
@@ -45,7 +47,8 @@ def raise_for(incident: Incident, now: datetime) -> list[Delivery]:
         made.append(_write(channel, incident, kind, ordinal, now))
     if made and kind == Delivery.Kind.ALERT:
         names = ", ".join(delivery.channel.name for delivery in made)
-        feed.note_team(incident.team_id, Event.Kind.ALERTED, f"{incident.title}. Told: {names}", now, incident=incident)
+        text = said(gettext_noop("{title}. Told: {names}"), title=incident.title, names=names)
+        feed.note_team(incident.team_id, Event.Kind.ALERTED, text, now, incident=incident)
     return made
 
 
@@ -91,18 +94,18 @@ def remind(now: datetime) -> int:
             last = incident.reminded_at or incident.alerted_at
             if not hours or last is None or now - last < timedelta(hours=hours):
                 continue
-            said = incident.deliveries.filter(kind=Delivery.Kind.REMINDER).values("ordinal").distinct().count()
-            if said >= REMINDS_AT_MOST or silences.over_all(incident.endpoints.all(), now):
+            before = incident.deliveries.filter(kind=Delivery.Kind.REMINDER).values("ordinal").distinct().count()
+            if before >= REMINDS_AT_MOST or silences.over_all(incident.endpoints.all(), now):
                 continue
             incident.reminded_at = now
             incident.save(update_fields=["reminded_at"])
             told = [
-                _write(channel, incident, Delivery.Kind.REMINDER, str(said), now) for channel in channels_for(incident)
+                _write(channel, incident, Delivery.Kind.REMINDER, str(before), now)
+                for channel in channels_for(incident)
             ]
             if told:
-                feed.note_team(
-                    incident.team_id, Event.Kind.REMINDED, f"Still open: {incident.title}", now, incident=incident
-                )
+                text = said(gettext_noop("Still open: {title}"), title=incident.title)
+                feed.note_team(incident.team_id, Event.Kind.REMINDED, text, now, incident=incident)
             number += bool(told)
     return number
 

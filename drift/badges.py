@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
+from drift import figures
 from drift.gate import Answer, gate
 from drift.models import Endpoint
 
@@ -20,10 +23,12 @@ class Badge:
 
 def badge_of(endpoint: Endpoint, now: datetime) -> Badge:
     answer = gate(endpoint, now)
-    since = f" since {answer.since:%-d %b %Y}" if answer.since else ""
+    since = figures.date(answer.since) if answer.since else ""
+    valid = gettext("baseline valid since {date}") if since else gettext("baseline valid")
+    void = gettext("baseline void since {date}") if since else gettext("baseline void")
     words = {
-        Answer.VALID: Badge(endpoint.name, f"baseline valid{since}", "valid"),
-        Answer.VOID: Badge(endpoint.name, f"baseline void{since}", "void"),
-        Answer.NOT_ENOUGH: Badge(endpoint.name, "not enough data", "unknown"),
+        Answer.VALID: Badge(endpoint.name, valid.format(date=since), "valid"),
+        Answer.VOID: Badge(endpoint.name, void.format(date=since), "void"),
+        Answer.NOT_ENOUGH: Badge(endpoint.name, gettext("not enough data"), "unknown"),
     }
     return words[answer.answer]

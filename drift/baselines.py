@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext, gettext_noop
 
 from drift import datum, feed
 from drift.findings.budgets import limits_of
@@ -16,6 +17,7 @@ from drift.measure.agreement import divergence
 from drift.measure.first_divergence import median_first_divergence
 from drift.models import Baseline, Event, Run, Series, SeriesWatch, User
 from drift.readings import gives_tokens, pooled_lengths
+from drift.said import said
 
 FIRST_RUNS = 12
 AFTER_CHANGE_RUNS = 8
@@ -57,7 +59,7 @@ def freeze(baseline: Baseline, state: State, now: datetime) -> State:
     """
     runs = datum.runs_of(baseline)
     if not runs:
-        raise BaselineError("There is no comparable answer in that time.")
+        raise BaselineError(gettext("There is no comparable answer in that time."))
     reference = datum.total(run.outputs for run in runs)
     digests = whitespace_digests(output for counts in reference.values() for output in counts)
     baseline.reference = {canary: dict(counts) for canary, counts in reference.items()}
@@ -84,7 +86,12 @@ def freeze(baseline: Baseline, state: State, now: datetime) -> State:
     feed.note(
         baseline.series.endpoint,
         Event.Kind.BASELINE,
-        f"Baseline {baseline} is valid: {baseline.answers_count} answers of {baseline.runs_count} runs.",
+        said(
+            gettext_noop("Baseline {baseline} is valid: {answers} answers of {runs} runs."),
+            baseline=baseline.called,
+            answers=baseline.answers_count,
+            runs=baseline.runs_count,
+        ),
         now,
     )
     return state
@@ -99,7 +106,8 @@ def invalidate(baseline: Baseline, reason: str, evidence: Mapping[str, Any], now
     baseline.pinned = False
     if was_valid:
         baseline.invalidated_at = now
-        feed.note(baseline.series.endpoint, Event.Kind.BASELINE, f"Baseline {baseline} is void: {reason}", now)
+        text = said(gettext_noop("Baseline {baseline} is void: {reason}"), baseline=baseline.called, reason=reason)
+        feed.note(baseline.series.endpoint, Event.Kind.BASELINE, text, now)
     else:
         baseline.superseded_at = now
     baseline.save()
@@ -135,11 +143,13 @@ def set_by_hand(
         ).count()
         if found < LEAST_RUNS:
             raise BaselineError(
-                f"A baseline needs at least {LEAST_RUNS} runs with comparable answers; that time holds {found}. "
-                "Choose a longer time."
+                gettext(
+                    "A baseline needs at least {least} runs with comparable answers; that time holds {found}. "
+                    "Choose a longer time."
+                ).format(least=LEAST_RUNS, found=found)
             )
         series.baselines.filter(state=Baseline.State.COLLECTING).update(
-            state=Baseline.State.SUPERSEDED, superseded_at=now, reason="replaced by one set by hand"
+            state=Baseline.State.SUPERSEDED, superseded_at=now, reason=said(gettext_noop("replaced by one set by hand"))
         )
         baseline = Baseline(
             series=series,
@@ -166,7 +176,10 @@ def take_now(series: Series, user: User | None, now: datetime) -> Baseline:
     with transaction.atomic():
         Series.objects.select_for_update().get(pk=series.pk)
         series.baselines.filter(state__in=[Baseline.State.VALID, Baseline.State.COLLECTING]).update(
-            state=Baseline.State.SUPERSEDED, superseded_at=now, reason="a person began a new one", pinned=False
+            state=Baseline.State.SUPERSEDED,
+            superseded_at=now,
+            reason=said(gettext_noop("a person began a new one")),
+            pinned=False,
         )
         baseline = begin(series, now, Baseline.Origin.PERSON, created_by=user)
         watch, _ = SeriesWatch.objects.get_or_create(series=series, defaults={"updated_at": now})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from drift.findings.kinds import Family, Kind, Severity
 from drift.findings.words import sentence, sureness
 from drift.models import Baseline, Finding, Incident
@@ -48,14 +50,14 @@ class Card:
 def mark_of(incident: Incident) -> Mark:
     """A resolved incident is quiet whatever it was."""
     if incident.state == Incident.State.RESOLVED:
-        return Mark("stable", "Resolved")
+        return Mark("stable", gettext("Resolved"))
     if incident.family == Family.OUTAGE:
-        return Mark("down", "Down")
+        return Mark("down", gettext("Down"))
     if incident.family == Family.DATA:
-        return Mark("no-data", "No data")
+        return Mark("no-data", gettext("No data"))
     if incident.severity == Severity.HIGH:
-        return Mark("changed", "Changed")
-    return Mark("watching", "Watching")
+        return Mark("changed", gettext("Changed"))
+    return Mark("watching", gettext("Watching"))
 
 
 def card(incident: Incident, findings: Sequence[Finding]) -> Card:

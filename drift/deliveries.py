@@ -13,9 +13,11 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils.translation import gettext_noop
 
 from drift import feed
 from drift.models import Channel, Delivery, DeliveryAttempt, Event
+from drift.said import cut, said
 
 FIRST_WAIT = timedelta(seconds=15)
 LONGEST_WAIT = timedelta(hours=1)
@@ -76,7 +78,7 @@ def note_failure(delivery: Delivery, token: UUID, started: datetime, now: dateti
 
     What a disabled channel had still to say goes to the team's other channels.
     """
-    why = why[:400]
+    why = cut(why, 400)
     with transaction.atomic():
         DeliveryAttempt.objects.create(
             delivery=delivery, started_at=started, ended_at=now, ok=False, permanent=permanent, detail=why
@@ -112,13 +114,14 @@ def reap(now: datetime) -> int:
 def disable(channel: Channel, why: str, now: datetime) -> None:
     """Stops using a channel, with the reason in sight; what waited for it goes elsewhere."""
     if not Channel.objects.filter(pk=channel.pk, disabled_at=None).update(
-        disabled_at=now, disabled_why=why or "by hand"
+        disabled_at=now, disabled_why=why or said(gettext_noop("by hand"))
     ):
         return
-    feed.note_team(channel.team_id, Event.Kind.CHANNEL, f"Channel {channel.name} is disabled: {why}", now)
+    text = said(gettext_noop("Channel {name} is disabled: {why}"), name=channel.name, why=why)
+    feed.note_team(channel.team_id, Event.Kind.CHANNEL, text, now)
     for delivery in channel.deliveries.filter(state=Delivery.State.DUE).exclude(kind=Delivery.Kind.TEST):
         closed = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE).update(
-            state=Delivery.State.FAILED, problem="its channel was disabled"
+            state=Delivery.State.FAILED, problem=said(gettext_noop("its channel was disabled"))
         )
         if closed:
             _fall_back(delivery, now)
@@ -126,7 +129,8 @@ def disable(channel: Channel, why: str, now: datetime) -> None:
 
 def enable(channel: Channel, now: datetime) -> None:
     Channel.objects.filter(pk=channel.pk).update(disabled_at=None, disabled_why="", last_error="")
-    feed.note_team(channel.team_id, Event.Kind.CHANNEL, f"Channel {channel.name} is in use again", now)
+    text = said(gettext_noop("Channel {name} is in use again"), name=channel.name)
+    feed.note_team(channel.team_id, Event.Kind.CHANNEL, text, now)
 
 
 def _fall_back(delivery: Delivery, now: datetime) -> None:

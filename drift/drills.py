@@ -6,8 +6,10 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from drift.models import Drill, Team, User
+from drift.said import in_facts, said
 
 LEASE = timedelta(minutes=6)
 REPUBLISH_AFTER = timedelta(seconds=60)
@@ -48,5 +50,9 @@ def reap(now: datetime) -> int:
     return Drill.objects.filter(state=Drill.State.RUNNING, lease_until__lt=now).update(
         state=Drill.State.FAILED,
         finished_at=now,
-        report={"problem": "The worker that played it ended before it was over. Start it again."},
+        report={
+            "problem": in_facts(
+                said(gettext_noop("The worker that played it ended before it was over. Start it again."))
+            )
+        },
     )

@@ -12,13 +12,16 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import incidents
 from drift.answers import ApiKind, Target, Transport
 from drift.findings.requests import capabilities_changed
 from drift.models import Capability, Endpoint, EndpointCheck, Monitor, Series, Suite, Team, User
+from drift.said import said
 
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "seed": 42, "logprobs": True, "top_logprobs": 2}
+ARCHIVED = gettext_noop("endpoint archived")
 CHECK_LEASE = timedelta(minutes=3)
 CHECK_ATTEMPTS = 3
 RECHECK_EVERY = timedelta(hours=1)
@@ -103,7 +106,7 @@ def archive(endpoint: Endpoint) -> None:
         endpoint.archived_at = now
         endpoint.save(update_fields=["archived_at"])
         Monitor.objects.filter(endpoint=endpoint, active=True).update(
-            active=False, paused_at=now, paused_reason="endpoint archived"
+            active=False, paused_at=now, paused_reason=said(ARCHIVED)
         )
 
 
@@ -112,7 +115,7 @@ def restore(endpoint: Endpoint) -> None:
     with transaction.atomic():
         endpoint.archived_at = None
         endpoint.save(update_fields=["archived_at"])
-        Monitor.objects.filter(endpoint=endpoint, paused_reason="endpoint archived").update(
+        Monitor.objects.filter(endpoint=endpoint, paused_reason__in=[said(ARCHIVED), ARCHIVED]).update(
             active=True, paused_at=None, paused_reason="", next_due_at=timezone.now()
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.utils.dates import WEEKDAYS
-from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext, ngettext_lazy, pgettext
 
 UNKNOWN = gettext_lazy("not known")
 NONE = "–"
@@ -46,6 +46,11 @@ def interval(low: float | None, high: float | None) -> str:
 def _end(share: float) -> str:
     value = share * 100
     return f"{value:.0f}" if value in (0, 100) else f"{value:.1f}"
+
+
+def span(low: float, high: float) -> str:
+    """What an axis spans: '20 % to 60 %', of shares."""
+    return gettext("{low} % to {high} %").format(low=f"{low * 100:.0f}", high=f"{high * 100:.0f}")
 
 
 def milliseconds(value: float | None) -> str:
@@ -146,6 +151,62 @@ def money(value: float | None) -> str:
     return "< $ 0.01" if 0 < value < 0.005 else f"$ {value:,.2f}"
 
 
+def words(name: str) -> str:
+    """A stored name as words: 'http_error' -> 'http error'. Those of `NAMES` are translated."""
+    said = name.replace("_", " ")
+    return gettext(said) if said else ""
+
+
+NAMES = (
+    # outcomes of a request
+    gettext_noop("text"),
+    gettext_noop("tool calls"),
+    gettext_noop("empty"),
+    gettext_noop("reasoning only"),
+    gettext_noop("filtered"),
+    gettext_noop("cached"),
+    gettext_noop("fallback"),
+    gettext_noop("failed"),
+    gettext_noop("truncated stream"),
+    gettext_noop("error body"),
+    gettext_noop("empty body"),
+    gettext_noop("not json"),
+    gettext_noop("unreadable"),
+    gettext_noop("bad encoding"),
+    gettext_noop("too large"),
+    gettext_noop("throttled"),
+    gettext_noop("http error"),
+    gettext_noop("timeout"),
+    gettext_noop("unreachable"),
+    gettext_noop("refused address"),
+    # how an answer ended
+    gettext_noop("stop"),
+    gettext_noop("length"),
+    gettext_noop("filter"),
+    gettext_noop("tool"),
+    gettext_noop("error"),
+    gettext_noop("unknown"),
+    # what a parameter did
+    gettext_noop("refused"),
+    gettext_noop("ignored"),
+    gettext_noop("honoured"),
+    gettext_noop("lowers"),
+    gettext_noop("repeats"),
+    gettext_noop("no effect"),
+    gettext_noop("greedy"),
+    gettext_noop("close calls"),
+    gettext_noop("samples"),
+    # how a name behaves
+    gettext_noop("absent"),
+    gettext_noop("constant"),
+    gettext_noop("stable set"),
+    gettext_noop("churning"),
+    # a span of time
+    gettext_noop("hour"),
+    gettext_noop("day"),
+)
+
+
 def token_word(number: int, known: bool) -> str:
     """'token' counts the model's own tokens; 'approximate token' our split of the text. Not the same axis."""
     if known:
@@ -177,6 +238,11 @@ def date(moment: datetime) -> str:
 def day_time(moment: datetime) -> str:
     """'29 Nov 23:14'."""
     return _written(pgettext("date", "{day} {month} {time}"), moment)
+
+
+def day_time_padded(moment: datetime) -> str:
+    """'05 Nov 23:14'."""
+    return _written(pgettext("date", "{day:02} {month} {time}"), moment)
 
 
 def day_time_seconds(moment: datetime) -> str:

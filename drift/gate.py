@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.endpoints import series_of
 from drift.findings.words import at
 from drift.models import Baseline, Endpoint, Series, SeriesWatch
@@ -69,7 +71,7 @@ def gate(endpoint: Endpoint, now: datetime, since: datetime | None = None) -> Ga
     monitors = endpoint.monitors.select_related("suite").filter(active=True)
     answers = [_of_series(endpoint, series_of(endpoint, m.suite), m.cadence_s, now, since) for m in monitors]
     if not answers:
-        return Gate(Answer.NOT_ENOUGH, "No active monitor: nothing is measured.", endpoint)
+        return Gate(Answer.NOT_ENOUGH, gettext("No active monitor: nothing is measured."), endpoint)
     order = (Answer.VOID, Answer.NOT_ENOUGH, Answer.VALID)
     return min(answers, key=lambda each: order.index(each.answer))
 
@@ -80,26 +82,38 @@ def _of_series(endpoint: Endpoint, series: Series, cadence_s: int, now: datetime
     if valid is None:
         void = series.baselines.filter(state=Baseline.State.INVALIDATED).order_by("-invalidated_at").first()
         if void is not None and newest is not None:
-            taking = f" A new one is being taken: {newest.runs_count} of {newest.wanted_runs} runs."
-            return Gate(Answer.VOID, f"{void.reason}{taking}", endpoint, series, void, void.invalidated_at)
+            why = gettext("{reason} A new one is being taken: {number} of {wanted} runs.").format(
+                reason=void.reason, number=newest.runs_count, wanted=newest.wanted_runs
+            )
+            return Gate(Answer.VOID, why, endpoint, series, void, void.invalidated_at)
         if newest is not None and newest.state == Baseline.State.COLLECTING:
-            why = f"The first baseline is being taken: {newest.runs_count} of {newest.wanted_runs} runs."
+            why = gettext("The first baseline is being taken: {runs_count} of {wanted_runs} runs.").format(
+                runs_count=newest.runs_count, wanted_runs=newest.wanted_runs
+            )
             return Gate(Answer.NOT_ENOUGH, why, endpoint, series, newest)
-        return Gate(Answer.NOT_ENOUGH, "Nothing was measured with the request as it is now.", endpoint, series)
+        return Gate(Answer.NOT_ENOUGH, gettext("Nothing was measured with the request as it is now."), endpoint, series)
     if since is not None and since < valid.since and _void_between(series, since):
-        why = f"The baseline that held {at(since)} is void; the one in force was taken from {at(valid.since)} on."
+        why = gettext("The baseline that held {since} is void; the one in force was taken from {since_2} on.").format(
+            since=at(since), since_2=at(valid.since)
+        )
         return Gate(Answer.VOID, why, endpoint, series, valid, valid.valid_at)
     last = series.runs.filter(state="finished", samples_comparable__gt=0).order_by("-finished_at").first()
     stale = max(SHORTEST_STALE, STALE_SLOTS * timedelta(seconds=cadence_s))
     if last is None or last.finished_at is None or now - last.finished_at > stale:
-        when = at(last.finished_at) if last and last.finished_at else "never"
-        why = f"The baseline is valid but was not checked lately: the last comparable answers came {when}."
+        when = at(last.finished_at) if last and last.finished_at else gettext("never")
+        why = gettext(
+            "The baseline is valid but was not checked lately: the last comparable answers came {when}."
+        ).format(when=when)
         return Gate(Answer.NOT_ENOUGH, why, endpoint, series, valid, valid.valid_at)
     watch = SeriesWatch.objects.filter(series=series).first()
     if watch is not None and watch.watching:
-        why = f"Something may be changing ({watch.watching} was seen for the first time): ask again in some minutes."
+        why = gettext(
+            "Something may be changing ({watching} was seen for the first time): ask again in some minutes."
+        ).format(watching=watch.watching)
         return Gate(Answer.NOT_ENOUGH, why, endpoint, series, valid, valid.valid_at)
-    why = f"Baseline {valid} is valid since {at(valid.valid_at or valid.since)}, {valid.answers_count} answers."
+    why = gettext("Baseline {valid} is valid since {valid_at}, {answers_count} answers.").format(
+        valid=valid, valid_at=at(valid.valid_at or valid.since), answers_count=valid.answers_count
+    )
     return Gate(Answer.VALID, why, endpoint, series, valid, valid.valid_at)
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
-from drift import latency
+from drift import figures, latency
 from drift.findings.kinds import Family, Kind
 from drift.measure.agreement import distinct, modal_share, pair_counts
 from drift.models import Canary, CanaryBucket, Finding, Identity, Run, Series, SeriesBucket, Span
@@ -148,14 +149,24 @@ def lanes(over: Sequence[Point], most: int = 6) -> list[Lane]:
     found.sort(key=lambda lane: lane.first_seen)
     if rest := set(ranked) - set(kept):
         count = sum(totals[pk] for pk in rest)
-        found.append(Lane(f"{len(rest)} others", "", over[0].starts_at, _shares(over, rest), count))
+        found.append(
+            Lane(gettext("{rest} others").format(rest=len(rest)), "", over[0].starts_at, _shares(over, rest), count)
+        )
     return found
 
 
 def detail_of(identity: Identity) -> str:
     """Everything else an identity says, in a line."""
-    model = "no model echoed" if identity.model_echo is None else f"model {identity.model_echo}"
-    parts = [model, identity.upstream and f"served by {identity.upstream}", identity.region and f"in {identity.region}"]
+    model = (
+        gettext("no model echoed")
+        if identity.model_echo is None
+        else gettext("model {model_echo}").format(model_echo=identity.model_echo)
+    )
+    parts = [
+        model,
+        identity.upstream and gettext("served by {upstream}").format(upstream=identity.upstream),
+        identity.region and gettext("in {region}").format(region=identity.region),
+    ]
     return ", ".join(part for part in parts if part)
 
 
@@ -219,7 +230,7 @@ def changes(series: Series, window: Window) -> list[tuple[datetime, str]]:
     for began, kind in rows.values_list("began_at", "kind")[:100]:
         if Kind(kind).opens and Kind(kind).family == Family.CHANGE:
             told.setdefault(began, []).append(Kind(kind).headline)
-    return [(at, ", ".join(dict.fromkeys(words))) for at, words in told.items()]
+    return [(at, figures.listed(dict.fromkeys(words))) for at, words in told.items()]
 
 
 def gaps(series: Series, window: Window) -> list[tuple[datetime, datetime, str]]:
@@ -239,5 +250,5 @@ def gaps(series: Series, window: Window) -> list[tuple[datetime, datetime, str]]
     for run in runs:
         length = timedelta(seconds=run.monitor.cadence_s) * max(1, run.missed_slots)
         if length >= window.step * 2:
-            stretches.append((run.scheduled_for, run.scheduled_for + length, run.problem or "not asked"))
+            stretches.append((run.scheduled_for, run.scheduled_for + length, run.problem or gettext("not asked")))
     return stretches

@@ -7,14 +7,16 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
+from django.utils.translation import gettext_noop
 
-from drift import alerts, feed, figures
+from drift import alerts, feed
 from drift.findings.kinds import Family, Kind, Severity
-from drift.findings.words import sentence
 from drift.models import Endpoint, Event, Finding, Incident, Team, User
+from drift.said import Counted, Found, cut, listing, said
 
 TOGETHER = timedelta(minutes=10)  # findings of one provider this close are one incident
 SAME_CAUSE = timedelta(hours=24)  # lesser findings about an endpoint join its open incident for so long
+TITLE = gettext_noop("{who}: {what}")
 UNRESOLVED = (Incident.State.OPEN, Incident.State.ACKNOWLEDGED)
 ENDED_BY = {
     Kind.OUTAGE: Kind.RECOVERY,
@@ -45,14 +47,18 @@ def file(findings: Sequence[Finding], now: datetime) -> None:
         if incident is not None:
             finding.incident = incident
             touched[incident.pk] = incident
-        text = f"{finding.endpoint.name}: {sentence(finding.kind, finding.began_at, finding.facts)}"
+        text = said(
+            gettext_noop("{name}: {sentence}"),
+            name=finding.endpoint.name,
+            sentence=Found(finding.kind, finding.began_at, finding.facts),
+        )
         finding.save()
         feed.note(finding.endpoint, Event.Kind.FINDING, text, now, incident=incident)
     for incident in touched.values():
         _retitle(incident)
         incident.save()
         if _has_ended(incident):
-            resolve(incident, None, "It ended by itself.", now)
+            resolve(incident, None, said(gettext_noop("It ended by itself.")), now)
         else:
             alerts.raise_for(incident, now)
 
@@ -81,14 +87,15 @@ def _incident_of(finding: Finding, now: datetime) -> Incident | None:
         family=kind.family,
         provider=provider,
         severity=finding.severity,
-        title=f"{finding.endpoint.name}: {kind.headline}",
+        title=said(TITLE, who=finding.endpoint.name, what=said(kind.text)),
         simulated=finding.endpoint.simulated,
         began_at=finding.began_at,
         opened_at=now,
         last_finding_at=now,
     )
     incident.endpoints.add(finding.endpoint)
-    feed.note(finding.endpoint, Event.Kind.OPENED, f"Incident opened: {incident.title}", now, incident=incident)
+    text = said(gettext_noop("Incident opened: {title}"), title=incident.title)
+    feed.note(finding.endpoint, Event.Kind.OPENED, text, now, incident=incident)
     return incident
 
 
@@ -107,11 +114,13 @@ def _retitle(incident: Incident) -> None:
     kinds = dict.fromkeys(incident.findings.order_by("pk").values_list("kind", flat=True))
     opening = [Kind(kind) for kind in kinds if Kind(kind).opens]
     opening.sort(key=lambda kind: -kind.severity.rank)
-    parts = [kind.headline for kind in opening[:2]]
-    parts += [Kind(kind).headline for kind in (Kind.BEHAVIOURAL, Kind.COSMETIC) if kind in kinds][:1]
+    parts = [said(kind.text) for kind in opening[:2]]
+    parts += [said(kind.text) for kind in (Kind.BEHAVIOURAL, Kind.COSMETIC) if kind in kinds][:1]
     names = list(incident.endpoints.order_by("name").values_list("name", flat=True))
-    who = names[0] if len(names) == 1 else f"{figures.plural(len(names), 'endpoint')} of {incident.provider}"
-    incident.title = f"{who}: {', '.join(parts)}"[:300]
+    several = said(
+        gettext_noop("{endpoints} of {provider}"), endpoints=Counted(len(names), "endpoint"), provider=incident.provider
+    )
+    incident.title = said(TITLE, who=names[0] if len(names) == 1 else several, what=listing(parts))
 
 
 def _has_ended(incident: Incident) -> bool:
@@ -139,11 +148,11 @@ def acknowledge(incident: Incident, user: User | None, why: str, until: datetime
         incident.acknowledged_at, incident.acknowledged_by = now, user
         incident.acknowledged_why, incident.acknowledged_until = why[:300], until
         incident.save()
-        word = f": “{why}”" if why else ""
+        text = gettext_noop("{title}. Acknowledged: “{why}”") if why else gettext_noop("{title}. Acknowledged")
         feed.note_team(
             incident.team_id,
             Event.Kind.ACKNOWLEDGED,
-            f"{incident.title}. Acknowledged{word}",
+            said(text, title=incident.title, why=why),
             now,
             incident=incident,
             actor=user,
@@ -157,21 +166,20 @@ def reopen(incident: Incident, user: User | None, why: str, now: datetime) -> No
         incident.resolution = ""
         incident.acknowledged_until = None
         incident.save()
-        feed.note_team(
-            incident.team_id, Event.Kind.REOPENED, f"{incident.title}. {why}", now, incident=incident, actor=user
-        )
+        text = said(gettext_noop("{title}. {why}"), title=incident.title, why=why)
+        feed.note_team(incident.team_id, Event.Kind.REOPENED, text, now, incident=incident, actor=user)
 
 
 def resolve(incident: Incident, user: User | None, resolution: str, now: datetime, *, tell: bool = True) -> None:
     """Ends it, by a person or by itself, and tells the channels that were told of it."""
     with transaction.atomic():
         incident.state = Incident.State.RESOLVED
-        incident.resolved_at, incident.resolved_by, incident.resolution = now, user, resolution[:300]
+        incident.resolved_at, incident.resolved_by, incident.resolution = now, user, cut(resolution, 300)
         incident.save()
         feed.note_team(
             incident.team_id,
             Event.Kind.RESOLVED,
-            f"{incident.title}. Resolved: {resolution}",
+            said(gettext_noop("{title}. Resolved: {resolution}"), title=incident.title, resolution=resolution),
             now,
             incident=incident,
             actor=user,
@@ -196,6 +204,6 @@ def end_acknowledgements(now: datetime) -> int:
     number = 0
     with transaction.atomic():
         for incident in over.select_for_update(skip_locked=True)[:100]:
-            reopen(incident, None, "The time it was acknowledged for is over.", now)
+            reopen(incident, None, said(gettext_noop("The time it was acknowledged for is over.")), now)
             number += 1
     return number

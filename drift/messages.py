@@ -11,29 +11,40 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
 from drift import figures
 from drift.findings.kinds import Kind, Severity
 from drift.findings.words import at, label, sentence, sureness
 from drift.models import Baseline, Channel, Delivery, Endpoint, Finding, Incident
+from drift.said import say
 from drift.voided import evals_on, in_words
 
 ADVICE = {
-    Kind.NEW_IDENTITY: "Do not compare with results from before; run evals that matter again.",
-    Kind.IDENTITY_RETURNED: "Compare only results taken under the same identity.",
-    Kind.MODEL_ECHO: "Another model serves this name: pin the dated one if there is one, and run evals again.",
-    Kind.ROUTING: "Pin the provider in the request if the router allows it; figures of two providers do not compare.",
-    Kind.PROMPT_TOKENS: "The same prompt reaches the model in another form: run evals again.",
-    Kind.SILENT_CHANGE: "Nothing the provider says gives it away: ask them, and run evals that matter again.",
-    Kind.FORMATTING: "Exact-match graders and cached answers break; others should not.",
-    Kind.MIX_SHIFT: "Wait for the verdict on the answers, or silence it if the provider said so.",
-    Kind.LOGPROBS: "Answers may follow: hold back evals that need an exact baseline.",
-    Kind.CACHED: "Switch the cache off for probes (Cache-Control: no-cache); until then figures say nothing.",
-    Kind.OUTAGE: "Evals of this time are incomplete. Nothing was concluded about the model.",
-    Kind.RETIRED: "Choose another model: this name no longer exists at the provider.",
-    Kind.NO_DATA: "Look at the workers: probes are scheduled and do not come back.",
-    Kind.FINGERPRINT_KEY: "Nothing to do. The provider gives its fingerprint otherwise.",
-    Kind.CAPABILITY: "See what the endpoint accepts now, and whether your own requests still hold.",
+    Kind.NEW_IDENTITY: gettext_noop("Do not compare with results from before; run evals that matter again."),
+    Kind.IDENTITY_RETURNED: gettext_noop("Compare only results taken under the same identity."),
+    Kind.MODEL_ECHO: gettext_noop(
+        "Another model serves this name: pin the dated one if there is one, and run evals again."
+    ),
+    Kind.ROUTING: gettext_noop(
+        "Pin the provider in the request if the router allows it; figures of two providers do not compare."
+    ),
+    Kind.PROMPT_TOKENS: gettext_noop("The same prompt reaches the model in another form: run evals again."),
+    Kind.SILENT_CHANGE: gettext_noop(
+        "Nothing the provider says gives it away: ask them, and run evals that matter again."
+    ),
+    Kind.FORMATTING: gettext_noop("Exact-match graders and cached answers break; others should not."),
+    Kind.MIX_SHIFT: gettext_noop("Wait for the verdict on the answers, or silence it if the provider said so."),
+    Kind.LOGPROBS: gettext_noop("Answers may follow: hold back evals that need an exact baseline."),
+    Kind.CACHED: gettext_noop(
+        "Switch the cache off for probes (Cache-Control: no-cache); until then figures say nothing."
+    ),
+    Kind.OUTAGE: gettext_noop("Evals of this time are incomplete. Nothing was concluded about the model."),
+    Kind.RETIRED: gettext_noop("Choose another model: this name no longer exists at the provider."),
+    Kind.NO_DATA: gettext_noop("Look at the workers: probes are scheduled and do not come back."),
+    Kind.FINGERPRINT_KEY: gettext_noop("Nothing to do. The provider gives its fingerprint otherwise."),
+    Kind.CAPABILITY: gettext_noop("See what the endpoint accepts now, and whether your own requests still hold."),
 }
 # Where the pages are; a message must name them without knowing the code that shows them.
 PAGES = {
@@ -49,12 +60,13 @@ SHORT = 40
 
 
 def message_for(delivery: Delivery, now: datetime) -> dict[str, Any]:
-    """What this delivery says."""
-    if delivery.kind == Delivery.Kind.TEST:
-        return _test(delivery)
-    if delivery.kind == Delivery.Kind.SUMMARY or delivery.incident is None:
-        return _summary(delivery.channel, now)
-    return _of_incident(delivery, delivery.incident, now)
+    """What this delivery says, in the language of its channel."""
+    with translation.override(delivery.channel.language):
+        if delivery.kind == Delivery.Kind.TEST:
+            return _test(delivery)
+        if delivery.kind == Delivery.Kind.SUMMARY or delivery.incident is None:
+            return _summary(delivery.channel, now)
+        return _of_incident(delivery, delivery.incident, now)
 
 
 def _of_incident(delivery: Delivery, incident: Incident, now: datetime) -> dict[str, Any]:
@@ -63,32 +75,36 @@ def _of_incident(delivery: Delivery, incident: Incident, now: datetime) -> dict[
     )
     endpoints = list(incident.endpoints.order_by("name"))
     lead = _leading(findings)
-    prefix = {
-        Delivery.Kind.REMINDER: "Still: ",
-        Delivery.Kind.RESOLVED: "Over: ",
-        Delivery.Kind.UPDATE: "More on ",
-    }.get(Delivery.Kind(delivery.kind), "")
-    if delivery.kind == Delivery.Kind.ALERT and incident.state == Incident.State.RESOLVED:
-        prefix = "Over already: "
+    title = _title(delivery, incident)
     text = [_sentence(finding, len(endpoints) > 1) for finding in _told(findings)]
     if delivery.kind == Delivery.Kind.REMINDER:
-        text.insert(0, f"This is still so, {figures.duration(now - incident.began_at)} after it began.")
+        still = gettext("This is still so, {duration} after it began.")
+        text.insert(0, still.format(duration=figures.duration(now - incident.began_at)))
     if incident.state == Incident.State.RESOLVED:
-        text.insert(0, f"Resolved {at(incident.resolved_at or now)}. {incident.resolution}")
+        over = gettext("Resolved {time}. {resolution}")
+        text.insert(0, over.format(time=at(incident.resolved_at or now), resolution=say(incident.resolution)))
     if incident.state == Incident.State.ACKNOWLEDGED and incident.acknowledged_by is not None:
-        why = f": “{incident.acknowledged_why}”" if incident.acknowledged_why else ""
-        text.append(f"Acknowledged by {incident.acknowledged_by.get_username()}{why}.")
+        by = incident.acknowledged_by.get_username()
+        text.append(
+            gettext("Acknowledged by {name}: “{why}”.").format(name=by, why=incident.acknowledged_why)
+            if incident.acknowledged_why
+            else gettext("Acknowledged by {name}.").format(name=by)
+        )
     fallback = delivery.fallback_for
     if fallback is not None:
-        text.append(f"Sent here because {fallback.channel.name} could not be used: {fallback.problem}")
-    advice = ADVICE.get(Kind(lead.kind), "") if lead and incident.state != Incident.State.RESOLVED else ""
+        text.append(
+            gettext("Sent here because {name} could not be used: {problem}").format(
+                name=fallback.channel.name, problem=say(fallback.problem)
+            )
+        )
+    known = lead is not None and Kind(lead.kind) in ADVICE and incident.state != Incident.State.RESOLVED
     return {
         "kind": str(delivery.kind),
         "severity": incident.severity,
         "severity_word": Severity(incident.severity).word,
         "simulated": incident.simulated,
-        "subject": _subject(prefix, incident),
-        "title": f"{prefix}{incident.title}",
+        "subject": _subject(title, incident),
+        "title": title,
         "text": text,
         "since": incident.began_at.isoformat(),
         "sure": sureness(lead.chance) if lead else "",
@@ -96,7 +112,7 @@ def _of_incident(delivery: Delivery, incident: Incident, now: datetime) -> dict[
         "before": _names(findings, "old"),
         "after": _names(findings, "new"),
         "example": _example(findings),
-        "advice": advice,
+        "advice": gettext(ADVICE[Kind(lead.kind)]) if known and lead else "",
         "endpoints": [_endpoint(endpoint) for endpoint in endpoints[:MOST_ENDPOINTS]],
         "more_endpoints": max(0, len(endpoints) - MOST_ENDPOINTS),
         "findings": [
@@ -133,12 +149,26 @@ def _told(findings: Sequence[Finding]) -> list[Finding]:
 
 def _sentence(finding: Finding, several: bool) -> str:
     text = sentence(finding.kind, finding.began_at, finding.facts)
-    return f"{finding.endpoint.name}: {text}" if several else text
+    if not several:
+        return text
+    return gettext("{name}: {sentence}").format(name=finding.endpoint.name, sentence=text)
 
 
-def _subject(prefix: str, incident: Incident) -> str:
-    mark = "[simulated] " if incident.simulated else ""
-    return f"{mark}{prefix}{incident.title}".replace("\n", " ").replace("\r", " ")[:180]
+def _title(delivery: Delivery, incident: Incident) -> str:
+    pattern = {
+        Delivery.Kind.REMINDER: gettext_lazy("Still: {title}"),
+        Delivery.Kind.RESOLVED: gettext_lazy("Over: {title}"),
+        Delivery.Kind.UPDATE: gettext_lazy("More on {title}"),
+    }.get(Delivery.Kind(delivery.kind))
+    if delivery.kind == Delivery.Kind.ALERT and incident.state == Incident.State.RESOLVED:
+        pattern = gettext_lazy("Over already: {title}")
+    title = say(incident.title)
+    return title if pattern is None else str(pattern).format(title=title)
+
+
+def _subject(title: str, incident: Incident) -> str:
+    marked = gettext("[simulated] {title}").format(title=title) if incident.simulated else title
+    return marked.replace("\n", " ").replace("\r", " ")[:180]
 
 
 def _voids(findings: Sequence[Finding]) -> str:
@@ -148,14 +178,19 @@ def _voids(findings: Sequence[Finding]) -> str:
     }
     if not void:
         return ""
-    names = [
-        f"“{baseline.name}”" if baseline.name else f"of {at(baseline.since)}" for baseline in list(void.values())[:5]
-    ]
-    word = "Baseline" if len(void) == 1 else f"{len(void)} baselines:"
-    verb = "no longer holds" if len(void) == 1 else "no longer hold"
+    names = figures.listed(
+        gettext("“{name}”").format(name=baseline.name)
+        if baseline.name
+        else gettext("of {date}").format(date=at(baseline.since))
+        for baseline in list(void.values())[:5]
+    )
     used = in_words([run for baseline in void.values() for run in evals_on(baseline)])
-    evals = f" Evals that relied on it: {used}." if used else ""
-    return f"{word} {', '.join(names)} {verb}. A new one is being taken.{evals}"
+    said = ngettext(
+        "Baseline {names} no longer holds. A new one is being taken.",
+        "{number} baselines: {names} no longer hold. A new one is being taken.",
+        len(void),
+    ).format(number=len(void), names=names)
+    return gettext("{text} Evals that relied on it: {names}.").format(text=said, names=used) if used else said
 
 
 def _names(findings: Sequence[Finding], side: str) -> list[str]:
@@ -192,9 +227,9 @@ def _endpoint(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _links(incident: Incident, lead: Finding | None, endpoints: Sequence[Endpoint]) -> list[dict[str, str]]:
-    links = [{"label": "See what changed", "url": absolute("incident", incident.public_id)}]
+    links = [{"label": gettext("See what changed"), "url": absolute("incident", incident.public_id)}]
     if lead is not None:
-        links.append({"label": "The figures around that time", "url": window_url(lead.endpoint, lead)})
+        links.append({"label": gettext("The figures around that time"), "url": window_url(lead.endpoint, lead)})
     return links
 
 
@@ -226,10 +261,10 @@ def _test(delivery: Delivery) -> dict[str, Any]:
         "severity": Severity.LOW,
         "severity_word": Severity.LOW.word,
         "simulated": False,
-        "subject": "Tidegauge can reach you here",
-        "title": "Tidegauge can reach you here",
-        "text": [f"This is a test of the channel {delivery.channel.name}. Nothing changed."],
-        "links": [{"label": "Channels", "url": absolute("channels")}],
+        "subject": gettext("Tidegauge can reach you here"),
+        "title": gettext("Tidegauge can reach you here"),
+        "text": [gettext("This is a test of the channel {name}. Nothing changed.").format(name=delivery.channel.name)],
+        "links": [{"label": gettext("Channels"), "url": absolute("channels")}],
     }
 
 
@@ -241,15 +276,24 @@ def _summary(channel: Channel, now: datetime) -> dict[str, Any]:
     still = Incident.objects.filter(team=team, simulated=False).exclude(state=Incident.State.RESOLVED)
     endpoints = Endpoint.objects.filter(team=team, archived_at=None, simulated=False)
     valid = Baseline.objects.filter(series__endpoint__in=endpoints, state=Baseline.State.VALID)
-    text = [f"{at(each.opened_at)}: {each.title} ({each.get_state_display().lower()})" for each in happened[:20]]
+    text = [
+        gettext("{time}: {title} ({state})").format(
+            time=at(each.opened_at), title=each.title, state=each.get_state_display().lower()
+        )
+        for each in happened[:20]
+    ]
     watched = endpoints.filter(monitors__active=True).distinct().count()
     changed = happened.count()
     title = (
-        f"This week: {figures.plural(changed, 'incident')}, {figures.plural(watched, 'endpoint')} watched"
+        gettext("This week: {incidents}, {endpoints} watched")
         if changed
-        else f"A quiet week: nothing changed at {figures.plural(watched, 'endpoint')}"
+        else gettext("A quiet week: nothing changed at {endpoints}")
+    ).format(incidents=figures.plural(changed, "incident"), endpoints=figures.plural(watched, "endpoint"))
+    text.append(
+        gettext("{baselines} valid; {incidents} open.").format(
+            baselines=figures.plural(valid.count(), "baseline"), incidents=figures.plural(still.count(), "incident")
+        )
     )
-    text.append(f"{figures.plural(valid.count(), 'baseline')} valid; {figures.plural(still.count(), 'incident')} open.")
     return {
         "kind": "summary",
         "severity": Severity.LOW,
@@ -259,7 +303,7 @@ def _summary(channel: Channel, now: datetime) -> dict[str, Any]:
         "title": title,
         "text": text,
         "links": [
-            {"label": "Overview", "url": absolute("overview")},
-            {"label": "Incidents", "url": absolute("incidents")},
+            {"label": gettext("Overview"), "url": absolute("overview")},
+            {"label": gettext("Incidents"), "url": absolute("incidents")},
         ],
     }

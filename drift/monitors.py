@@ -7,8 +7,10 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift.models import Endpoint, Monitor, Run, Suite, User
+from drift.said import cut, said
 from drift.schedule import next_slot
 
 
@@ -57,9 +59,9 @@ def pause(monitor: Monitor, reason: str = "") -> None:
     """Stops scheduling. A run in progress ends; waiting ones are dropped."""
     now = timezone.now()
     with transaction.atomic():
-        Monitor.objects.filter(pk=monitor.pk).update(active=False, paused_at=now, paused_reason=reason[:200])
+        Monitor.objects.filter(pk=monitor.pk).update(active=False, paused_at=now, paused_reason=cut(reason, 200))
         Run.objects.filter(monitor=monitor, state=Run.State.DUE).update(
-            state=Run.State.SKIPPED, problem="the monitor was paused", missed_slots=1
+            state=Run.State.SKIPPED, problem=said(gettext_noop("the monitor was paused")), missed_slots=1
         )
     monitor.refresh_from_db()
 

@@ -18,6 +18,7 @@ from drift.identities import identifies, identity_digest, store_identities
 from drift.models import Endpoint, Heartbeat, Run, Sample, Series
 from drift.outputs import comparable, output_digest, store_outputs
 from drift.partitions import ensure_sample_partition
+from drift.said import said
 
 
 def record_run(run: Run, claim: UUID, answers: Sequence[Answer], now: datetime) -> bool:
@@ -53,7 +54,7 @@ def _problem(samples: Sequence[Sample]) -> str:
     """Why a run brought no comparable answer: the commonest reason, in the provider's own words."""
     reasons: dict[str, int] = {}
     for sample in samples:
-        reason = sample.error_message or sample.outcome.replace("_", " ")
+        reason = sample.error_message or said(sample.outcome.replace("_", " "))
         reasons[reason] = reasons.get(reason, 0) + 1
     return max(reasons, key=lambda reason: reasons[reason])
 

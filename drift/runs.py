@@ -7,9 +7,11 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from drift.endpoints import CHECK_ATTEMPTS, series_of
 from drift.models import Canary, EndpointCheck, Heartbeat, Run
+from drift.said import cut, said
 
 MOST_ATTEMPTS = 5
 
@@ -68,14 +70,14 @@ def postpone(run: Run, token: UUID, now: datetime, why: str) -> None:
         lease_until=None,
         published_at=now,
         attempts=run.attempts - 1,
-        problem=why[:2000],
+        problem=cut(why, 2000),
     )
 
 
 def skip(run: Run, token: UUID, why: str) -> None:
     """Gives a slot up without asking anything, with the reason."""
     Run.objects.filter(pk=run.pk, state=Run.State.RUNNING, claim=token).update(
-        state=Run.State.SKIPPED, claim=None, lease_until=None, missed_slots=1, problem=why[:2000]
+        state=Run.State.SKIPPED, claim=None, lease_until=None, missed_slots=1, problem=cut(why, 2000)
     )
 
 
@@ -96,20 +98,24 @@ def reap(now: datetime) -> tuple[int, int]:
             claim=None,
             lease_until=None,
             finished_at=now,
-            problem=f"its worker ended without a result {MOST_ATTEMPTS} times",
+            problem=said(gettext_noop("its worker ended without a result {number} times"), number=MOST_ATTEMPTS),
         )
         back = stuck.update(
             state=Run.State.DUE,
             claim=None,
             lease_until=None,
             published_at=None,
-            problem="its worker ended without a result; tried again",
+            problem=said(gettext_noop("its worker ended without a result; tried again")),
         )
         checks = EndpointCheck.objects.filter(state=EndpointCheck.State.RUNNING, lease_until__lt=now)
         checks.filter(attempts__gte=CHECK_ATTEMPTS).update(
             state=EndpointCheck.State.FAILED,
             finished_at=now,
-            problem="The worker that asked ended before it had an answer. Check again; if it recurs, see its log.",
+            problem=said(
+                gettext_noop(
+                    "The worker that asked ended before it had an answer. Check again; if it recurs, see its log."
+                )
+            ),
         )
         checks_back = checks.update(state=EndpointCheck.State.DUE, lease_until=None)
         Heartbeat.objects.update_or_create(part="reap", defaults={"beat_at": now})

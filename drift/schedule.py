@@ -9,12 +9,15 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, Sum
+from django.utils.translation import gettext_noop
 
 from drift.models import Heartbeat, Monitor, Run, SeriesBucket, Span
 from drift.partitions import ensure_sample_partitions
 from drift.rollups import start_of
+from drift.said import said
 
 EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
+STILL_GOING = gettext_noop("the run before it was still going")
 LATE_SHARE = 0.5  # a slot found later than this share of its period is missed, not run late
 
 
@@ -67,11 +70,11 @@ def _runs_for(monitor: Monitor, now: datetime) -> list[Run]:
     if late:
         missed += 1
     if missed:
-        runs.append(_skipped(monitor, monitor.next_due_at, "the scheduler was not running", missed))
+        runs.append(_skipped(monitor, monitor.next_due_at, said(gettext_noop("the scheduler was not running")), missed))
     if late:
         return runs
     if Run.objects.filter(monitor=monitor, state__in=[Run.State.DUE, Run.State.RUNNING]).exists():
-        runs.append(_skipped(monitor, current, "the run before it was still going"))
+        runs.append(_skipped(monitor, current, said(STILL_GOING)))
     elif spent := _budget_spent(monitor, now):
         runs.append(_skipped(monitor, current, spent))
     else:
@@ -111,7 +114,11 @@ def _budget_spent(monitor: Monitor, now: datetime) -> str:
     used = (today["out"] or 0) + (today["asked"] or 0)
     if used < monitor.tokens_per_day:
         return ""
-    return f"the budget of {monitor.tokens_per_day:,} tokens a day is spent ({used:,} used)"
+    return said(
+        gettext_noop("the budget of {budget} tokens a day is spent ({used} used)"),
+        budget=f"{monitor.tokens_per_day:,}",
+        used=f"{used:,}",
+    )
 
 
 def runs_to_publish(now: datetime, limit: int = 500) -> list[int]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from drift import feed
 from drift.models import Endpoint, Event, Silence, Team, User
+from drift.said import said
 
 WEEK = timedelta(days=7)
 
@@ -40,23 +42,33 @@ def silence(
         reason=reason,
         created_by=user,
     )
-    feed.note_team(team, Event.Kind.SILENCE, f"{row.get_kind_display()} for {covers(row)}: {reason}", now, actor=user)
+    text = (
+        gettext_noop("Maintenance for {what}: {reason}")
+        if kind == Silence.Kind.MAINTENANCE
+        else gettext_noop("Silence for {what}: {reason}")
+    )
+    feed.note_team(team, Event.Kind.SILENCE, said(text, what=covers(row), reason=reason), now, actor=user)
     return row
 
 
 def end(row: Silence, user: User | None, now: datetime) -> None:
     """Ends a silence before its time; what is still open is then told."""
     Silence.objects.filter(pk=row.pk, ended_at=None).update(ended_at=now)
-    feed.note_team(
-        row.team_id, Event.Kind.SILENCE, f"{row.get_kind_display()} for {covers(row)} ended", now, actor=user
+    text = (
+        gettext_noop("Maintenance for {what} ended")
+        if row.kind == Silence.Kind.MAINTENANCE
+        else gettext_noop("Silence for {what} ended")
     )
+    feed.note_team(row.team_id, Event.Kind.SILENCE, said(text, what=covers(row)), now, actor=user)
 
 
 def covers(row: Silence) -> str:
     """What it silences, in words."""
     if row.endpoint is not None:
         return row.endpoint.name
-    return f"everything of {row.provider}" if row.provider else f"everything tagged {row.tag}"
+    if row.provider:
+        return said(gettext_noop("everything of {provider}"), provider=row.provider)
+    return said(gettext_noop("everything tagged {tag}"), tag=row.tag)
 
 
 def holds(row: Silence, now: datetime) -> bool:

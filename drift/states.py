@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from drift import figures
+from django.utils.translation import gettext, gettext_noop
+
+from drift import figures, said
 from drift.cards import mark_of
 from drift.models import Endpoint, Incident, Monitor, Reading
 from drift.models.endpoint import Circuit
@@ -27,7 +29,19 @@ class State(StrEnum):
 
     @property
     def word(self) -> str:
-        return self.value.capitalize()
+        return gettext(self.text)
+
+    @property
+    def text(self) -> str:
+        """The word as a message, not translated yet."""
+        return {
+            "changed": gettext_noop("Changed"),
+            "down": gettext_noop("Down"),
+            "watching": gettext_noop("Watching"),
+            "no data": gettext_noop("No data"),
+            "stable": gettext_noop("Stable"),
+            "paused": gettext_noop("Paused"),
+        }[self.value]
 
     @property
     def key(self) -> str:
@@ -57,22 +71,28 @@ def state_of(
     active = [monitor for monitor in monitors if monitor.active]
     if not active:
         if not monitors:
-            return State.PAUSED, "No monitor yet: nothing is asked"
-        return State.PAUSED, monitors[0].paused_reason or "Paused"
+            return State.PAUSED, gettext("No monitor yet: nothing is asked")
+        return State.PAUSED, monitors[0].paused_reason or gettext("Paused")
     if endpoint.circuit != Circuit.CLOSED:
-        return State.DOWN, endpoint.rest_reason or f"{endpoint.failures_in_a_row} failures in a row"
+        return State.DOWN, endpoint.rest_reason or gettext("{number} failures in a row").format(
+            number=endpoint.failures_in_a_row
+        )
     if incidents:
         worst = min(incidents, key=lambda incident: _state_of_mark(incident).rank)
         return _state_of_mark(worst), _in_short(worst)
     if reading is None:
-        return State.NO_DATA, "No answers yet"
+        return State.NO_DATA, gettext("No answers yet")
     if now - reading.taken_at > FRESH:
-        return State.NO_DATA, f"No answers for {figures.duration(now - reading.taken_at)}"
+        return State.NO_DATA, gettext("No answers for {duration}").format(
+            duration=figures.duration(now - reading.taken_at)
+        )
     if reading.divergence is None:
         needed = ENOUGH_ANSWERS * canaries_of(active[0])
-        return State.NO_DATA, f"Not enough data: {reading.comparable} of {needed} comparable answers"
+        return State.NO_DATA, gettext("Not enough data: {number} of {needed} comparable answers").format(
+            number=reading.comparable, needed=needed
+        )
     if watching := getattr(reading, "watching", None):
-        return State.WATCHING, f"May be changing: {watching}"
+        return State.WATCHING, gettext("May be changing: {what}").format(what=watching)
     return State.STABLE, ""
 
 
@@ -82,10 +102,11 @@ def _state_of_mark(incident: Incident) -> State:
 
 def _in_short(incident: Incident) -> str:
     """The title without the name that the row has already."""
-    _, _, what = incident.title.partition(": ")
+    what = said.filler(incident.title, "what") or incident.title.partition(": ")[2]
     short = what or incident.title
-    acknowledged = ", acknowledged" if incident.state == Incident.State.ACKNOWLEDGED else ""
-    return f"{short[:1].upper()}{short[1:]}{acknowledged}"
+    short = f"{short[:1].upper()}{short[1:]}"
+    acknowledged = incident.state == Incident.State.ACKNOWLEDGED
+    return gettext("{what}, acknowledged").format(what=short) if acknowledged else short
 
 
 def changed_since(incidents: Sequence[Incident]) -> datetime | None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.core import signing
 from django.db import transaction
+from django.utils.translation import gettext
 
 from drift.entered import EntryError
 from drift.models import Invitation, Membership, Role, Team, User
@@ -27,7 +28,7 @@ def invite(team: Team, email: str, role: str, by: User, now: datetime) -> Invita
     """An open invitation for that address; an earlier one is withdrawn. Raises EntryError for a member's address."""
     email = email.strip().lower()
     if Membership.objects.filter(team=team, user__email__iexact=email).exists():
-        raise EntryError(f"{email} is in the team already.")
+        raise EntryError(gettext("{email} is in the team already.").format(email=email))
     with transaction.atomic():
         open_ones = Invitation.objects.filter(team=team, email=email, accepted_at=None, revoked_at=None)
         open_ones.update(revoked_at=now)
@@ -56,7 +57,7 @@ def accept(invitation: Invitation, user: User, now: datetime) -> Membership:
     with transaction.atomic():
         taken = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
         if not taken.update(accepted_at=now, accepted_by=user):
-            raise EntryError("This invitation was taken or withdrawn meanwhile. Ask for a new one.")
+            raise EntryError(gettext("This invitation was taken or withdrawn meanwhile. Ask for a new one."))
         membership, _ = Membership.objects.get_or_create(
             team=invitation.team, user=user, defaults={"role": invitation.role}
         )
@@ -82,4 +83,4 @@ def _keep_an_owner(membership: Membership, *, leaves: bool) -> None:
     Team.objects.select_for_update().get(pk=membership.team_id)  # two who leave at once wait for each other
     others = Membership.objects.filter(team=membership.team_id, role=Role.OWNER).exclude(pk=membership.pk)
     if leaves and membership.role == Role.OWNER and not others.exists():
-        raise EntryError("A team needs an owner: make someone else owner first.")
+        raise EntryError(gettext("A team needs an owner: make someone else owner first."))

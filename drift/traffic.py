@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db import transaction
 
 from drift.models import Endpoint, Traffic
+from drift.said import cut
 
 
 @contextmanager
@@ -24,5 +25,5 @@ def locked(endpoint_id: int) -> Iterator[Traffic]:
 def show_circuit(endpoint_id: int, *, circuit: str, failures: int, until: datetime | None, reason: str) -> None:
     """What people see of the breaker: 'throttled' or 'down', until when, and why."""
     Endpoint.objects.filter(pk=endpoint_id).update(
-        circuit=circuit, failures_in_a_row=failures, rest_until=until, rest_reason=reason[:300]
+        circuit=circuit, failures_in_a_row=failures, rest_until=until, rest_reason=cut(reason, 300)
     )

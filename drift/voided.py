@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext
+
+from drift import figures
 from drift.models import Baseline, EvalRun
 
 
@@ -17,9 +20,11 @@ def evals_on(baseline: Baseline) -> list[EvalRun]:
 def in_words(runs: list[EvalRun]) -> str:
     """'Maths of 20 Nov, Summaries of 19 Nov and 2 more'; '' for none."""
     named = [
-        f"{run.version.eval_set.name} of {run.started_at.day} {run.started_at:%b}"
+        gettext("{name} of {date}").format(name=run.version.eval_set.name, date=figures.day(run.started_at))
         for run in runs
         if run.started_at is not None
     ]
-    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-    return ", ".join(named[:3]) + more
+    first = figures.listed(named[:3])
+    if len(named) <= 3:
+        return first
+    return gettext("{names} and {number} more").format(names=first, number=len(named) - 3)

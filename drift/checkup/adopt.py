@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from django.db import transaction
+from django.utils.translation import gettext
 
-from drift import baselines, monitors
+from drift import baselines, figures, monitors
 from drift.answers import Answer, ApiKind, Transport
 from drift.baselines import LEAST_RUNS, BaselineError
 from drift.checkup.errors import CheckupError
@@ -31,13 +32,13 @@ def adopt(checkup: Checkup, user: User | None, now: datetime) -> tuple[Monitor, 
     """
     endpoint = checkup.endpoint
     if endpoint is None or checkup.suite is None:
-        raise CheckupError("Answers recorded elsewhere cannot be asked again. Check the endpoint up itself.")
+        raise CheckupError(gettext("Answers recorded elsewhere cannot be asked again. Check the endpoint up itself."))
     if not checkup.over:
-        raise CheckupError("This check-up is still going on.")
+        raise CheckupError(gettext("This check-up is still going on."))
     stage = checkup.stages.get(kind=CheckupStage.Kind.QUIET)
     if stage.parameters != endpoint.parameters:
         raise CheckupError(
-            "The endpoint's request was changed since: its answers would be another series. Check it up again."
+            gettext("The endpoint's request was changed since: its answers would be another series. Check it up again.")
         )
     with transaction.atomic():
         monitor = Monitor.objects.filter(endpoint=endpoint, suite=checkup.suite).first()
@@ -122,7 +123,7 @@ def _baseline(runs: list[Run], user: User | None, now: datetime) -> Baseline | N
     useful = [run for run in runs if run.samples_comparable]
     if len(useful) < LEAST_RUNS or useful[0].series is None:
         return None
-    name = f"Check-up of {useful[0].scheduled_for:%-d %b %Y}"
+    name = gettext("Check-up of {date}").format(date=figures.date(useful[0].scheduled_for))
     try:
         return baselines.set_by_hand(
             useful[0].series, useful[0].scheduled_for, useful[-1].scheduled_for, user, now, name=name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from django.utils.translation import gettext
+
 from drift import figures
 from drift.checkup import words
 from drift.checkup.load import Difference
@@ -44,16 +46,21 @@ def figures_beside(*drawn: tuple[str, str, str]) -> str:
 
 def pairs(quiet: Repeats) -> str:
     if quiet.pairs_differing and quiet.divergence:
-        return f"{figures.interval(quiet.divergence.low, quiet.divergence.high)}, {figures.plural(quiet.pairs, 'pair')}"
-    return f"0 of {figures.plural(quiet.pairs, 'pair')}"
+        ends = figures.interval(quiet.divergence.low, quiet.divergence.high)
+        return figures.listed((ends, figures.plural(quiet.pairs, "pair")))
+    return gettext("0 of {pairs}").format(pairs=figures.plural(quiet.pairs, "pair"))
 
 
 def distinct_of(one: Repeats) -> str:
-    return f"{figures.mean(one.distinct_mean)} of {figures.mean(one.answers_mean)}"
+    return gettext("{number} of {total}").format(
+        number=figures.mean(one.distinct_mean), total=figures.mean(one.answers_mean)
+    )
 
 
 def ends(low: int | None, high: int | None) -> str:
-    return "no interval: too few questions" if low is None else f"{low} – {'the end' if high is None else high}"
+    if low is None:
+        return gettext("no interval: too few questions")
+    return gettext("{low} – the end").format(low=low) if high is None else f"{low} – {high}"
 
 
 def share(found: Estimate | None) -> str:
@@ -73,8 +80,16 @@ def difference_cell(found: Difference | None) -> str:
 
 
 def picture(found: Estimate | None, low: float, high: float, label: str) -> str:
-    return pictures.interval(found, low, high, f"{label}: {words.share_of(found)}") if found else ""
+    return (
+        pictures.interval(
+            found, low, high, gettext("{label}: {share}").format(label=label, share=words.share_of(found))
+        )
+        if found
+        else ""
+    )
 
 
 def bounds(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} – {high}" if high < 1 << 14 else f"{low} and more"
+    if low == high:
+        return str(low)
+    return f"{low} – {high}" if high < 1 << 14 else gettext("{low} and more").format(low=low)

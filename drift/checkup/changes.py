@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+from django.utils.translation import gettext
 
+from drift import figures
 from drift.checkup.load import Difference, difference
 from drift.checkup.repeats import texts
 from drift.checkup.report import Report
@@ -37,14 +39,22 @@ class Changes:
     @property
     def sentence(self) -> str:
         if self.answers is None:
-            return "The two were not asked the same questions with the same cap, so their answers cannot be compared."
+            return gettext(
+                "The two were not asked the same questions with the same cap, so their answers cannot be compared."
+            )
         said = {
-            "not_found": "The answers come from the same set as before, as far as could be seen",
-            "formatting": "The answers differ from before in white space only",
-            "content": "Other answers come than before",
+            "not_found": gettext("The answers come from the same set as before, as far as could be seen"),
+            "formatting": gettext("The answers differ from before in white space only"),
+            "content": gettext("Other answers come than before"),
         }[self.answers]
-        named = f"; new name: {', '.join(self.new_names)}" if self.new_names else ""
-        return f"{said} (p = {self.p:.3f}{named})." if self.p is not None else f"{said}{named}."
+        names = figures.listed(self.new_names)
+        if self.p is not None:
+            pattern = (
+                gettext("{said} (p = {p}; new name: {names}).") if self.new_names else gettext("{said} (p = {p}).")
+            )
+            return pattern.format(said=said, p=f"{self.p:.3f}", names=names)
+        pattern = gettext("{said}; new name: {names}.") if self.new_names else gettext("{said}.")
+        return pattern.format(said=said, names=names)
 
 
 def changes(now: Examination, before: Examination, report: Report, earlier: Report) -> Changes:
@@ -78,7 +88,9 @@ def changes(now: Examination, before: Examination, report: Report, earlier: Repo
 def _capabilities(report: Report, earlier: Report) -> tuple[str, ...]:
     was = {one.name: one.state for one in earlier.capabilities}
     return tuple(
-        f"{one.name}: {was[one.name]} before, {one.state} now"
+        gettext("{name}: {before} before, {now} now").format(
+            name=one.name, before=figures.words(was[one.name]), now=figures.words(one.state)
+        )
         for one in report.capabilities
         if one.name in was and was[one.name] != one.state
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.checkup.taken import Examination
 from drift.findings.names import Name
 from drift.identities import identifies
@@ -13,12 +15,14 @@ from drift.measure.identity import IdentityKind, profile
 from drift.measure.intervals import Estimate
 
 TELLS = {
-    IdentityKind.UNKNOWN: "Too few answers to say what its names mean.",
-    IdentityKind.ABSENT: "It never says who answered: only the answers themselves can show a change.",
-    IdentityKind.CONSTANT: "One name throughout. A new one will mean that something changed.",
-    IdentityKind.STABLE_SET: "Several names in turn, all seen before. A new one, or one that vanishes, will mean "
-    "something; which of them answered may matter too.",
-    IdentityKind.CHURNING: "New names keep coming, so a new one will mean nothing.",
+    IdentityKind.UNKNOWN: gettext_noop("Too few answers to say what its names mean."),
+    IdentityKind.ABSENT: gettext_noop("It never says who answered: only the answers themselves can show a change."),
+    IdentityKind.CONSTANT: gettext_noop("One name throughout. A new one will mean that something changed."),
+    IdentityKind.STABLE_SET: gettext_noop(
+        "Several names in turn, all seen before. A new one, or one that vanishes, will mean "
+        "something; which of them answered may matter too."
+    ),
+    IdentityKind.CHURNING: gettext_noop("New names keep coming, so a new one will mean nothing."),
 }
 
 
@@ -61,7 +65,7 @@ def identities(examination: Examination) -> Identities:
     other = sorted(echoes - {examination.model})
     return Identities(
         kind=found.kind.value,
-        tells=TELLS[found.kind],
+        tells=gettext(TELLS[found.kind]),
         names=tuple(_named(name, count) for name, count in counts.most_common(12)),
         distinct=found.distinct,
         answers=found.answers,

@@ -8,11 +8,12 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from drift.checkup import store
-from drift.display import visible
 from drift.models import Checkup
 from drift.runs import lease
+from drift.said import said, shown
 
 MOST_ATTEMPTS = 5
 State = Checkup.State
@@ -57,7 +58,7 @@ def put_back(checkup: Checkup, token: UUID, now: datetime, why: str, after: time
         return
     held.update(
         state=State.DUE, claim=None, lease_until=None, not_before=now + after, published_at=None,
-        problem=visible(why)[:2000],
+        problem=shown(why, 2000),
     )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def wait(checkup: Checkup, token: UUID, now: datetime, why: str, after: timedelt
     """Puts one back that could not begin through no fault of its own; it does not count as a try."""
     _held(checkup, token).update(
         state=State.DUE, claim=None, lease_until=None, not_before=now + after, published_at=None,
-        attempts=max(0, checkup.attempts - 1), problem=visible(why)[:2000],
+        attempts=max(0, checkup.attempts - 1), problem=shown(why, 2000),
     )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def stop(checkup: Checkup, now: datetime) -> bool:
         )
         if held is None:
             return False
-        _close(held, now, State.STOPPED, "stopped by a person")
+        _close(held, now, State.STOPPED, said(gettext_noop("stopped by a person")))
     return True
 
 
@@ -98,7 +99,7 @@ def _close(held: Checkup, now: datetime, state: str, why: str) -> None:
     held.state = state
     held.claim = held.lease_until = None
     held.finished_at = now
-    held.problem = visible(why)[:2000]
+    held.problem = shown(why, 2000)
     held.save()
     if held.answered:
         store.make_report(held)
@@ -113,10 +114,14 @@ def reap(now: datetime) -> int:
             claim=None,
             lease_until=None,
             finished_at=now,
-            problem=f"its worker ended without an answer {MOST_ATTEMPTS} times",
+            problem=said(gettext_noop("its worker ended without an answer {number} times"), number=MOST_ATTEMPTS),
         )
         back = stuck.update(
-            state=State.DUE, claim=None, lease_until=None, published_at=None, problem="its worker ended; taken up again"
+            state=State.DUE,
+            claim=None,
+            lease_until=None,
+            published_at=None,
+            problem=said(gettext_noop("its worker ended; taken up again")),
         )
     return given_up + back
 

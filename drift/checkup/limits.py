@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext
+
 from drift import figures
 from drift.checkup.load import Difference
 from drift.measure.intervals import at_most
@@ -22,30 +24,42 @@ def limits(report: Report) -> tuple[str, ...]:
     pairs, questions = at_most(quiet.pairs_disjoint), at_most(asked)
     if pairs is not None and questions is not None:
         said.append(
-            f"With these numbers a divergence of {figures.percent(pairs)} or more would have been seen with 95 %; "
-            f"questions of a kind that one in {round(1 / questions)} belongs to could have been missed."
+            gettext(
+                "With these numbers a divergence of {share} or more would have been seen with 95 %; "
+                "questions of a kind that one in {number} belongs to could have been missed."
+            ).format(share=figures.percent(pairs), number=round(1 / questions))
         )
     repeats = min((one.answers for one in quiet.questions if one.answers > 1), default=0)
     each = at_most(repeats)
     if each is not None:
         said.append(
-            f"A question that gave one answer {repeats} times could still give another in {figures.percent(each)}."
+            gettext("A question that gave one answer {number} times could still give another in {share}.").format(
+                number=repeats, share=figures.percent(each)
+            )
         )
     for one in report.under_load:
         if one.difference is not None:
-            said.append(f"At {one.concurrency} in flight a difference of {_reach(one.difference)} would have shown.")
+            said.append(
+                gettext("At {concurrency} in flight a difference of {reach} would have shown.").format(
+                    concurrency=one.concurrency, reach=_reach(one.difference)
+                )
+            )
     if report.seed.hot is not None:
-        said.append(f"For the seed a difference of {_reach(report.seed.hot)} would have shown.")
+        said.append(
+            gettext("For the seed a difference of {reach} would have shown.").format(reach=_reach(report.seed.hot))
+        )
     if report.recorded:
         said.append(
-            "How often each item was asked, and when, was not ours to choose: if items were repeated until something "
-            "happened, shares are biased, and only where answers part can be trusted."
+            gettext(
+                "How often each item was asked, and when, was not ours to choose: if items were repeated "
+                "until something happened, shares are biased, and only where answers part can be trusted."
+            )
         )
     else:
-        said.append("All this is of one moment: only watching shows whether it stays so.")
+        said.append(gettext("All this is of one moment: only watching shows whether it stays so."))
     return tuple(said)
 
 
 def _reach(found: Difference) -> str:
     half = (found.estimate.high - found.estimate.low) / 2
-    return f"{half * 100:.0f} points"
+    return gettext("{half} points").format(half=f"{half * 100:.0f}")

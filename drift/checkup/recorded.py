@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from drift.answers import Decoded, FingerprintState, IdentityFacts, Outcome, ScoredToken, Usage
 from drift.checkup import store
@@ -52,47 +53,57 @@ def bring_in(team: Team, user: User | None, name: str, data: bytes) -> list[Chec
         raise CheckupError(str(error)) from error
     group = uuid4()
     with transaction.atomic():
-        return [_store(team, user, one, group, PurePath(name).name) for one in recordings]
+        return [keep(team, user, one, group, PurePath(name).name) for one in recordings]
 
 
 def read(name: str, data: bytes) -> list[Recording]:
     """The answers in a JSONL or CSV file, gzipped or not, by model. Raises FileError and CheckupError."""
-    if name.lower().endswith(".gz") or data[:2] == b"\x1f\x8b":
-        name, data = name.removesuffix(".gz"), _unpacked(data)
+    name, data = unpacked(name, data)
     found: dict[str, Recording] = {}
     for line, row in rows_of(name, data):
         recording = found.setdefault(_model(row), Recording(_model(row)))
         if len(found) > MOST_MODELS:
-            raise CheckupError(f"The file speaks of more than {MOST_MODELS} models. Is 'model' the right column?")
+            raise CheckupError(
+                gettext("The file speaks of more than {most_models} models. Is 'model' the right column?").format(
+                    most_models=MOST_MODELS
+                )
+            )
         item, text = _item(row, line), _first(row, TEXTS)
         if text is None:
-            raise FileError(f"no answer: expected one of {', '.join(TEXTS)}", line)
+            raise FileError(gettext("no answer: expected one of {join}").format(join=", ".join(TEXTS)), line)
         run = _run(row, recording, item)
         recording.answers.append((item, run, _time(row, line), _decoded(row, str(text), line)))
     if not found:
-        raise CheckupError("The file holds no answer.")
+        raise CheckupError(gettext("The file holds no answer."))
     return list(found.values())
 
 
-def _unpacked(data: bytes) -> bytes:
+def unpacked(name: str, data: bytes) -> tuple[str, bytes]:
+    """Name and bytes of the file inside a .gz; those of any other file as they are. Raises CheckupError."""
+    if not (name.lower().endswith(".gz") or data[:2] == b"\x1f\x8b"):
+        return name, data
     try:
         with gzip.open(io.BytesIO(data)) as file:
             whole = file.read(LARGEST_FILE + 1)
     except (OSError, EOFError) as error:
-        raise CheckupError(f"This .gz file cannot be unpacked: {error}.") from error
+        raise CheckupError(gettext("This .gz file cannot be unpacked: {error}.").format(error=error)) from error
     if len(whole) > LARGEST_FILE:
-        raise CheckupError(f"Unpacked, the file is larger than {LARGEST_FILE // 2**20} MB. Split it.")
-    return whole
+        raise CheckupError(
+            gettext("Unpacked, the file is larger than {largest_file} MB. Split it.").format(
+                largest_file=LARGEST_FILE // 2**20
+            )
+        )
+    return name.removesuffix(".gz"), whole
 
 
 def _model(row: Mapping[str, Any]) -> str:
-    return visible(str(_first(row, MODELS) or "not named"))[:200]
+    return visible(str(_first(row, MODELS) or gettext("not named")))[:200]
 
 
 def _item(row: Mapping[str, Any], line: int) -> str:
     item = _first(row, ITEMS)
     if item is None:
-        raise FileError(f"no item: expected one of {', '.join(ITEMS)}", line)
+        raise FileError(gettext("no item: expected one of {join}").format(join=", ".join(ITEMS)), line)
     task = row.get("task")
     return visible(f"{task} {item}" if task else str(item))[:200]
 
@@ -117,7 +128,9 @@ def _time(row: Mapping[str, Any], line: int) -> datetime:
             return datetime.fromtimestamp(float(given), UTC)
         found = datetime.fromisoformat(str(given))
     except (ValueError, OverflowError, OSError):
-        raise FileError(f"not a time: {given!r}; use ISO 8601 or Unix seconds", line) from None
+        raise FileError(
+            gettext("not a time: {given}; use ISO 8601 or Unix seconds").format(given=f"{given!r}"), line
+        ) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -154,9 +167,9 @@ def _list(value: Any, line: int) -> list[Any] | None:
         try:
             value = json.loads(value)
         except ValueError:
-            raise FileError("tokens and logprobs must be lists", line) from None
+            raise FileError(gettext("tokens and logprobs must be lists"), line) from None
     if not isinstance(value, list):
-        raise FileError("tokens and logprobs must be lists", line)
+        raise FileError(gettext("tokens and logprobs must be lists"), line)
     return value
 
 
@@ -168,7 +181,8 @@ def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _store(team: Team, user: User | None, one: Recording, group: Any, file: str) -> Checkup:
+def keep(team: Team, user: User | None, one: Recording, group: UUID, file: str) -> Checkup:
+    """Stores the answers of one model as a finished check-up with its report."""
     now = timezone.now()
     times = [at for _, _, at, _ in one.answers]
     most = max(Counter(item for item, _, _, _ in one.answers).values())
@@ -193,7 +207,7 @@ def _store(team: Team, user: User | None, one: Recording, group: Any, file: str)
         max_tokens=max((len(d.tokens) for _, _, _, d in one.answers if d.tokens), default=100_000),
         repeats=min(most, 32_000),
         finished_at=now,
-        note=visible(f"from {file}")[:200],
+        note=visible(gettext("from {file}").format(file=file))[:200],
     )
     CheckupAnswer.objects.bulk_create(_rows(stage, one), batch_size=1000)
     store.make_report(checkup)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.checkup import advice, limits, words
-from drift.checkup.identity import Identities, identities
+from drift.checkup.identity import TELLS, Identities, identities
 from drift.checkup.length import Length, length
 from drift.checkup.load import AtBatch, UnderLoad, by_batch, under_load
 from drift.checkup.near_ties import NearTies, near_ties
@@ -15,7 +18,9 @@ from drift.checkup.prefix import Caching, Prefix, caching, prefix
 from drift.checkup.repeats import Repeats, repeats
 from drift.checkup.scored import Scored, scored
 from drift.checkup.seed import Greedy, SeedEffect, greedy, seed_effect
-from drift.checkup.taken import Examination, Feature
+from drift.checkup.taken import Examination, Feature, StageAnswers
+from drift.measure.identity import IdentityKind
+from drift.models import CheckupStage
 
 VERSION = 1
 
@@ -75,10 +80,20 @@ def report(examination: Examination) -> Report:
         caching=caching(examination),
         scored=scored(examination),
         capabilities=examination.capabilities,
-        notes=tuple(f"{stage.label}: {stage.note}" for stage in examination.stages if stage.note),
+        notes=notes(examination.stages),
     )
-    return _spoken(found)
+    return spoken(found)
 
 
-def _spoken(found: Report) -> Report:
+def notes(stages: Iterable[StageAnswers | CheckupStage]) -> tuple[str, ...]:
+    """Why less was asked than planned, by stage."""
+    return tuple(
+        gettext("{stage}: {note}").format(stage=stage.label, note=stage.note) for stage in stages if stage.note
+    )
+
+
+def spoken(found: Report) -> Report:
+    """The report with its sentences in the language that is active."""
+    identities = replace(found.identities, tells=gettext(TELLS[IdentityKind(found.identities.kind)]))
+    found = replace(found, identities=identities)
     return replace(found, verdict=words.verdict(found), settings=advice.settings(found), limits=limits.limits(found))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from drift import figures
 from drift.checkup import cells, words
@@ -108,10 +109,10 @@ def _difference(a: dict[str, float], b: dict[str, float]) -> tuple[float, float]
 def _column(report: Report, rank: tuple[int, int] | None) -> Column:
     quiet = report.quiet
     limit = quiet.horizon if quiet else None
-    load = "not asked"
+    load = gettext("not asked")
     if report.under_load:
         moving = [one.concurrency for one in report.under_load if one.matters]
-        load = f"matters from {min(moving)}" if moving else "no difference seen"
+        load = gettext("matters from {min}").format(min=min(moving)) if moving else gettext("no difference seen")
     return Column(
         name=report.name,
         recorded=report.recorded,
@@ -127,8 +128,8 @@ def _column(report: Report, rank: tuple[int, int] | None) -> Column:
         recommended_cap=limit.recommended_cap if limit else None,
         tokens_known=bool(quiet and quiet.tokens_known),
         load=load,
-        seed="not asked" if report.recorded else report.seed.word.replace("_", " "),
-        identity=report.identities.kind.replace("_", " "),
+        seed=gettext("not asked") if report.recorded else figures.words(report.seed.word),
+        identity=figures.words(report.identities.kind),
         latency_ms=quiet.latency_ms if quiet else None,
         rank=rank,
     )
@@ -137,21 +138,46 @@ def _column(report: Report, rank: tuple[int, int] | None) -> Column:
 def _sentence(columns: Sequence[Column]) -> str:
     ranked = [one for one in columns if one.rank is not None]
     if len(ranked) < 2:
-        return "Not enough answers to compare."
+        return gettext("Not enough answers to compare.")
     first = [one.name for one in ranked if one.rank and one.rank[1] == 1]
     last = [one.name for one in ranked if one.rank and one.rank[0] == len(ranked)]
-    said = [f"{first[0]} repeats best"] if first else []
-    said += [f"{last[0]} repeats least"] if last else []
-    if not said:
+    if not first and not last:
         apart = any(one.rank != (1, len(ranked)) for one in ranked)
-        return "No first and no last: the intervals allow part of an order." if apart else "No order can be told."
-    return f"{' and '.join(said)}, by more than chance allows."
+        return (
+            gettext("No first and no last: the intervals allow part of an order.")
+            if apart
+            else gettext("No order can be told.")
+        )
+    if first and last:
+        return gettext("{best} repeats best and {worst} repeats least, by more than chance allows.").format(
+            best=first[0], worst=last[0]
+        )
+    if first:
+        return gettext("{name} repeats best, by more than chance allows.").format(name=first[0])
+    return gettext("{name} repeats least, by more than chance allows.").format(name=last[0])
 
 
-ROWS = (
-    "Place", "Divergence", "All the same", "Distinct", "Repeats to", "Recommended cap", "Load", "Seed", "Identity",
-    "Latency", "Questions", "Answers",
-)  # fmt: skip
+ADAPTIVE = gettext_noop(
+    "How often each item was asked was not ours to choose: if items were repeated until something happened, "
+    "shares and places are biased, and only where answers part can be trusted."
+)
+ROWS = tuple(
+    gettext_lazy(name)
+    for name in (
+        gettext_noop("Place"),
+        gettext_noop("Divergence"),
+        gettext_noop("All the same"),
+        gettext_noop("Distinct"),
+        gettext_noop("Repeats to"),
+        gettext_noop("Recommended cap"),
+        gettext_noop("Load"),
+        gettext_noop("Seed"),
+        gettext_noop("Identity"),
+        gettext_noop("Latency"),
+        gettext_noop("Questions"),
+        gettext_noop("Answers"),
+    )
+)
 
 
 def texts(one: Column) -> tuple[str, ...]:
@@ -159,14 +185,16 @@ def texts(one: Column) -> tuple[str, ...]:
     unit = figures.token_word(2, one.tokens_known)
     places = " – ".join(dict.fromkeys(map(str, one.rank))) if one.rank else "–"
     n = f" (TARr@{one.equal_n})" if one.equal_n else ""
-    reach = "" if one.limit_seen else ", no end seen"
+    reach = gettext("{number} {unit}") if one.limit_seen else gettext("{number} {unit}, no end seen")
     return (
         places,
-        words.share_of(one.divergence) if one.divergence else figures.UNKNOWN,
-        f"{words.share_of(one.total_agreement)}{n}" if one.total_agreement else figures.UNKNOWN,
-        f"{figures.mean(one.distinct_mean)} of {figures.mean(one.answers_mean)}",
-        figures.UNKNOWN if one.horizon is None else f"{one.horizon} {unit}{reach}",
-        figures.UNKNOWN if one.recommended_cap is None else str(one.recommended_cap),
+        words.share_of(one.divergence) if one.divergence else str(figures.UNKNOWN),
+        f"{words.share_of(one.total_agreement)}{n}" if one.total_agreement else str(figures.UNKNOWN),
+        gettext("{number} of {total}").format(
+            number=figures.mean(one.distinct_mean), total=figures.mean(one.answers_mean)
+        ),
+        str(figures.UNKNOWN) if one.horizon is None else reach.format(number=one.horizon, unit=unit),
+        str(figures.UNKNOWN) if one.recommended_cap is None else str(one.recommended_cap),
         one.load,
         one.seed,
         one.identity,
@@ -181,19 +209,14 @@ def body(view: SideBySide) -> str:
     if not view.columns:
         return ""
     low, high = pictures.span([one.divergence for one in view.columns if one.divergence])
-    axis = f"{low * 100:.0f} % to {high * 100:.0f} %"
+    axis = figures.span(low, high)
     rows = []
     for one in view.columns:
         place, share, *rest = map(escape, texts(one))
         rows.append(
             (f"<b>{escape(one.name)}</b>", place, share, cells.picture(one.divergence, low, high, one.name), *rest)
         )
-    note = (
-        "<p>How often each item was asked was not ours to choose: if items were repeated until something happened, "
-        "shares and places are biased, and only where answers part can be trusted.</p>"
-        if view.adaptive
-        else ""
-    )
+    note = f"<p>{escape(gettext(ADAPTIVE))}</p>" if view.adaptive else ""
     return note + cells.table(("", ROWS[0], ROWS[1], axis, *ROWS[2:]), rows)
 
 

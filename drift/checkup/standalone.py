@@ -5,6 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from django.utils.translation import get_language, gettext
+
+from drift import figures
 from drift.checkup import html
 from drift.checkup.changes import Changes
 from drift.checkup.report import Report
@@ -15,8 +18,12 @@ STYLE = Path(__file__).with_name("standalone.css")
 
 def render(report: Report, changed: Changes | None = None) -> str:
     first, *more = report.verdict
-    kind = "recorded answers" if report.recorded else "check-up"
-    lead = f"{report.name}, {kind} of {report.began:%-d %b %Y, %H:%M} UTC."
+    pattern = (
+        gettext("{name}, recorded answers of {time} UTC.")
+        if report.recorded
+        else gettext("{name}, check-up of {time} UTC.")
+    )
+    lead = pattern.format(name=report.name, time=figures.date_time_comma(report.began))
     said = "".join(f"<p>{escape(one)}</p>" for one in more)
     return page(report.name, f"<h1>{escape(first)}</h1>{said}<p>{escape(lead)}</p>{html.body(report, changed)}")
 
@@ -25,7 +32,7 @@ def page(title: str, body: str) -> str:
     """The frame of a file that stands alone. `body` is HTML already."""
     style = TABLES.read_text() + STYLE.read_text()
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{get_language() or "en"}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
         f'content="light dark"><title>{escape(title)} · Tidegauge</title><style>{style}</style></head>'
         f"<body><main>{body}</main></body></html>"

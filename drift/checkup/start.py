@@ -8,12 +8,14 @@ from decimal import Decimal
 from uuid import uuid4
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from drift import endpoints
 from drift.checkup.errors import CheckupError
 from drift.checkup.plan import CONCURRENCIES, Estimate, StagePlan, Wish, estimate, make_plan
 from drift.checkup.questions import Question, default_questions
 from drift.models import Checkup, CheckupStage, Endpoint, Suite, User
+from drift.said import in_facts
 from drift.suites import CanaryText, next_version
 
 MOST_CONCURRENT = 64
@@ -40,11 +42,17 @@ def usual(endpoint: Endpoint) -> Wish:
 def checked(wish: Wish) -> Wish:
     """The wish, if it can be met. Raises CheckupError."""
     if not 2 <= wish.repeats <= 200:
-        raise CheckupError(f"A question is asked 2 to 200 times, not {wish.repeats}.")
+        raise CheckupError(gettext("A question is asked 2 to 200 times, not {repeats}.").format(repeats=wish.repeats))
     if not wish.concurrencies or not all(1 <= one <= MOST_CONCURRENT for one in wish.concurrencies):
-        raise CheckupError(f"Name one or more numbers of requests in flight between 1 and {MOST_CONCURRENT}.")
+        raise CheckupError(
+            gettext("Name one or more numbers of requests in flight between 1 and {most_concurrent}.").format(
+                most_concurrent=MOST_CONCURRENT
+            )
+        )
     if not 1 <= wish.max_tokens <= 32_768:
-        raise CheckupError(f"The cap is 1 to 32,768 tokens, not {wish.max_tokens}.")
+        raise CheckupError(
+            gettext("The cap is 1 to 32,768 tokens, not {max_tokens}.").format(max_tokens=wish.max_tokens)
+        )
     return replace(wish, concurrencies=tuple(sorted(set(wish.concurrencies))))
 
 
@@ -71,9 +79,11 @@ def start(
     """
     wish, caps = checked(wish), caps or Caps()
     if not endpoints.is_checked(endpoint):
-        raise CheckupError("This endpoint has not passed a check yet. Check it first: it says what can be asked.")
+        raise CheckupError(
+            gettext("This endpoint has not passed a check yet. Check it first: it says what can be asked.")
+        )
     if Checkup.objects.filter(endpoint=endpoint, state__in=[Checkup.State.DUE, Checkup.State.RUNNING]).exists():
-        raise CheckupError("A check-up of this endpoint is going on already. Wait for it, or stop it.")
+        raise CheckupError(gettext("A check-up of this endpoint is going on already. Wait for it, or stop it."))
     planned = _affordable(endpoint, wish, suite, caps)
     with transaction.atomic():
         asked = _suite_at_cap(endpoint, suite, wish.max_tokens)
@@ -90,7 +100,7 @@ def start(
             requested_by=user,
             public_id=uuid4(),
             capabilities=[
-                {"name": one.name, "state": one.state, "value": one.value, "evidence": one.evidence}
+                {"name": one.name, "state": one.state, "value": one.value, "evidence": in_facts(one.evidence)}
                 for one in endpoint.capabilities.all()
             ],
         )
@@ -120,15 +130,19 @@ def start(
 def _affordable(endpoint: Endpoint, wish: Wish, suite: Suite | None, caps: Caps) -> Estimate:
     _, planned = preview(endpoint, wish, suite)
     if planned.requests > MOST_REQUESTS:
-        raise CheckupError(f"{planned.requests:,} requests are more than {MOST_REQUESTS:,}: ask for fewer repeats.")
+        raise CheckupError(
+            gettext("{number} requests are more than {most}: ask for fewer repeats.").format(
+                number=f"{planned.requests:,}", most=f"{MOST_REQUESTS:,}"
+            )
+        )
     if caps.cost is not None and planned.cost is None:
-        raise CheckupError("A cap in dollars needs the endpoint's prices. Enter them, or set a cap in tokens.")
+        raise CheckupError(gettext("A cap in dollars needs the endpoint's prices. Enter them, or set a cap in tokens."))
     return planned
 
 
 def _suite_at_cap(endpoint: Endpoint, suite: Suite | None, max_tokens: int) -> Suite:
     if suite is not None and suite.team_id != endpoint.team_id:
-        raise CheckupError("This suite belongs to another team.")
+        raise CheckupError(gettext("This suite belongs to another team."))
     named = suite.name if suite is not None else "Check-up"
     ending = f" at {max_tokens} tokens"
     base = named.removesuffix(ending)[: 80 - len(ending)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -14,11 +14,12 @@ from django.db.models import Count, Sum
 from drift.answers import Decoded, Exchange, Outcome, Transport
 from drift.checkup.packed import pack, unpack, without_reasoning
 from drift.checkup.plain import from_plain, to_plain
-from drift.checkup.report import Report, report
+from drift.checkup.report import Report, notes, report, spoken
 from drift.checkup.taken import Examination, Feature, StageAnswers, Taken
 from drift.costs import cost_of
 from drift.display import visible, visible_json
 from drift.models import Checkup, CheckupAnswer, CheckupStage
+from drift.said import from_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def examination_of(checkup: Checkup) -> Examination:
         began=checkup.started_at or checkup.created_at,
         questions={key: one["name"] for key, one in checkup.questions.items()},
         stages=tuple(_stage(stage) for stage in stages),
-        capabilities=tuple(Feature(**one) for one in checkup.capabilities),
+        capabilities=_features(checkup),
         in_house=endpoint.in_house if endpoint else "",
         recorded=checkup.origin == Checkup.Origin.RECORDED,
         asked=stages[0].parameters if stages else {},
@@ -140,8 +141,19 @@ def make_report(checkup: Checkup) -> Report:
 
 
 def report_of(checkup: Checkup) -> Report | None:
-    """The report as it was kept; None where none was made."""
-    return from_plain(Report, checkup.report) if checkup.report else None
+    """The report as it was kept, its sentences in the language that is active; None where none was made."""
+    if not checkup.report:
+        return None
+    kept = spoken(from_plain(Report, checkup.report))
+    return replace(
+        kept,
+        capabilities=_features(checkup),
+        notes=notes(checkup.stages.order_by("position")) if kept.notes else (),
+    )
+
+
+def _features(checkup: Checkup) -> tuple[Feature, ...]:
+    return tuple(Feature(**{**one, "evidence": from_facts(one["evidence"])}) for one in checkup.capabilities)
 
 
 def previous_of(checkup: Checkup) -> Checkup | None:

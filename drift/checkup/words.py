@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext
+
 from drift import figures
 from drift.checkup.load import Difference
 from drift.measure.identity import IdentityKind
@@ -25,59 +27,73 @@ def verdict(report: Report) -> tuple[str, ...]:
 def nothing(report: Report) -> str:
     quiet = report.quiet
     if quiet is None or not quiet.asked:
-        return f"{report.name} was not asked anything yet."
-    why = ", ".join(f"{figures.count(n)} {kind.replace('_', ' ')}" for kind, n in quiet.outcomes[:3])
-    return f"{report.name} gave no two answers that can be compared: {why}."
+        return gettext("{name} was not asked anything yet.").format(name=report.name)
+    why = figures.listed(
+        gettext("{number} {outcome}").format(number=figures.count(n), outcome=figures.words(kind))
+        for kind, n in quiet.outcomes[:3]
+    )
+    return gettext("{name} gave no two answers that can be compared: {why}.").format(name=report.name, why=why)
 
 
 def repeats_in_words(name: str, quiet: Repeats) -> str:
     """'Two answers of X to one question differ in 31.2 % of pairs (27.0 – 35.6 %); the first 24 tokens repeat.'"""
     if not quiet.pairs_differing:
         bound = at_most(quiet.pairs_disjoint)
-        allowed = f"; up to {figures.percent(bound)} could, unseen" if bound else ""
-        return (
-            f"{name} gave every question the same answer each time: "
-            f"0 of {figures.plural(quiet.pairs, 'pair')} differ{allowed}."
+        pattern = (
+            gettext(
+                "{name} gave every question the same answer each time: 0 of {pairs} differ; "
+                "up to {share} could, unseen."
+            )
+            if bound
+            else gettext("{name} gave every question the same answer each time: 0 of {pairs} differ.")
         )
+        return pattern.format(name=name, pairs=figures.plural(quiet.pairs, "pair"), share=figures.percent(bound))
     found = quiet.divergence
     share = share_of(found) if found else figures.NONE
-    return f"Two answers of {name} to one question differ in {share} of pairs; {horizon_in_words(quiet)}."
+    return gettext("Two answers of {name} to one question differ in {share} of pairs; {horizon_in_words}.").format(
+        name=name, share=share, horizon_in_words=horizon_in_words(quiet)
+    )
 
 
 def horizon_in_words(quiet: Repeats) -> str:
     limit = quiet.horizon
     if limit is None:
-        return "how long they agree is not known"
+        return gettext("how long they agree is not known")
     if not limit.length:
-        return "not even the first word is sure to repeat"
+        return gettext("not even the first word is sure to repeat")
     unit = figures.token_word(limit.length, quiet.tokens_known)
     if not limit.limit_seen:
-        return f"they agree over all {figures.count(limit.length)} {unit} with 95 %"
+        return gettext("they agree over all {length} {unit} with 95 %").format(
+            length=figures.count(limit.length), unit=unit
+        )
     if limit.length == 1:
-        return f"only the first {unit} is sure to repeat"
-    return f"the first {figures.count(limit.length)} {unit} repeat with 95 %"
+        return gettext("only the first {unit} is sure to repeat").format(unit=unit)
+    return gettext("the first {length} {unit} repeat with 95 %").format(length=figures.count(limit.length), unit=unit)
 
 
 def what_moves(report: Report) -> str:
     """The gravest of what was found to move the answers; where nothing was, what could not have been missed."""
     if report.caching.cached:
         share = figures.percent(report.caching.share.value) if report.caching.share else figures.NONE
-        return f"{share} of its answers came out of a cache of answers and prove nothing about the model behind it."
+        return gettext(
+            "{share} of its answers came out of a cache of answers and prove nothing about the model behind it."
+        ).format(share=share)
     if report.recorded:
-        return f"Who answered: {names_in_words(report)}."
+        return gettext("Who answered: {names_in_words}.").format(names_in_words=names_in_words(report))
     moving = [one for one in report.under_load if one.matters]
     if moving:
         worst = max(moving, key=lambda one: one.difference.estimate.value if one.difference else 0.0)
         if worst.difference is not None and worst.difference.estimate.low > 0:
-            return f"Load matters: at {worst.concurrency} in flight {change_in_words(worst.difference.estimate)}."
-        return (
-            f"Load matters: answers at {worst.concurrency} in flight are others than quiet ones "
-            f"({points(worst.across.value if worst.across else None)} points more pairs differ across than within)."
-        )
+            return gettext("Load matters: at {concurrency} in flight {change_in_words}.").format(
+                concurrency=worst.concurrency, change_in_words=change_in_words(worst.difference.estimate)
+            )
+        return gettext(
+            "Load matters: answers at {concurrency} in flight are others than quiet ones ({value} "
+            "points more pairs differ across than within)."
+        ).format(concurrency=worst.concurrency, value=points(worst.across.value if worst.across else None))
     if report.prefix is not None and report.prefix.excess is not None and report.prefix.excess.low > 0:
-        return (
-            "A cold prefix gives another answer than a warm one: "
-            f"{points(report.prefix.excess.value)} points more pairs differ."
+        return gettext("A cold prefix gives another answer than a warm one: {value} points more pairs differ.").format(
+            value=points(report.prefix.excess.value)
         )
     return f"{load_in_words(report)} {seed_in_words(report)}".strip()
 
@@ -88,84 +104,101 @@ def load_in_words(report: Report) -> str:
         return ""
     concurrency, found = known[-1]
     reach = max(abs(found.low), abs(found.high))
-    return f"Load made no difference up to {concurrency} in flight; one above {reach * 100:.0f} points would show."
+    return gettext(
+        "Load made no difference up to {concurrency} in flight; one above {reach} points would show."
+    ).format(concurrency=concurrency, reach=f"{reach * 100:.0f}")
 
 
 def seed_in_words(report: Report) -> str:
     seed = report.seed
     if seed.word == "refused":
-        return "It refuses a seed."
+        return gettext("It refuses a seed.")
     if seed.word == "repeats":
-        return "A seed makes sampling at temperature 1 repeat."
+        return gettext("A seed makes sampling at temperature 1 repeat.")
     if seed.word == "lowers" and seed.hot is not None:
         lowered = seed.hot.estimate.value * 100
-        return f"A seed lowers the divergence of sampling by {lowered:.0f} points, not to zero."
+        return gettext("A seed lowers the divergence of sampling by {lowered} points, not to zero.").format(
+            lowered=f"{lowered:.0f}"
+        )
     if seed.word == "ignored":
-        return "It takes a seed and ignores it."
+        return gettext("It takes a seed and ignores it.")
     if seed.word == "no_effect" and seed.hot is not None:
-        return f"A seed had no effect that could be seen ({difference(seed.hot)})."
+        return gettext("A seed had no effect that could be seen ({difference}).").format(
+            difference=difference(seed.hot)
+        )
     return ""
 
 
 def load_or_not(report: Report) -> str:
     """The sentence over the table of loads."""
     if any(one.matters for one in report.under_load):
-        return what_moves(report) if not report.caching.cached else "Load changes the answers."
-    return load_in_words(report) or "Not enough data to tell."
+        return what_moves(report) if not report.caching.cached else gettext("Load changes the answers.")
+    return load_in_words(report) or gettext("Not enough data to tell.")
 
 
 def length_in_words(report: Report) -> str:
     """What a larger cap costs in agreement."""
     found = report.length
     if found is None or found.asked is None or found.gained is None or report.quiet is None:
-        return "Pairs of quiet answers that differ within so many tokens."
+        return gettext("Pairs of quiet answers that differ within so many tokens.")
     if found.gained.estimate.low > 0:
-        return f"From cap {found.asked.cap} to {report.quiet.max_tokens}: {change_in_words(found.gained.estimate)}."
-    return (
-        f"From cap {found.asked.cap} to {report.quiet.max_tokens} no rise could be seen ({difference(found.gained)})."
+        return gettext("From cap {cap} to {max_tokens}: {change_in_words}.").format(
+            cap=found.asked.cap,
+            max_tokens=report.quiet.max_tokens,
+            change_in_words=change_in_words(found.gained.estimate),
+        )
+    return gettext("From cap {cap} to {max_tokens} no rise could be seen ({difference}).").format(
+        cap=found.asked.cap, max_tokens=report.quiet.max_tokens, difference=difference(found.gained)
     )
 
 
 def greedy_in_words(report: Report) -> str:
     """Whether it takes the best token at temperature 0."""
     found = report.greedy
-    hotter = f" At temperature 1 instead: {difference(found.hotter)}." if found.hotter else ""
+    hotter = (
+        gettext(" At temperature 1 instead: {difference}.").format(difference=difference(found.hotter))
+        if found.hotter
+        else ""
+    )
     if found.word == "greedy":
-        return f"Yes: each of {figures.count(found.tokens)} tokens was the best by its own scores.{hotter}"
+        return gettext("Yes: each of {tokens} tokens was the best by its own scores.{hotter}").format(
+            tokens=figures.count(found.tokens), hotter=hotter
+        )
     if found.word == "close_calls" and found.not_best:
-        return (
-            f"But for close calls: {figures.percent(found.not_best.value)} of tokens were not the best by its own "
-            f"scores, none worse by more than {found.given_away:.2g} nats.{hotter}"
-        )
+        return gettext(
+            "But for close calls: {value} of tokens were not the best by its own scores, none worse by "
+            "more than {given_away} nats.{hotter}"
+        ).format(value=figures.percent(found.not_best.value), given_away=f"{found.given_away:.2g}", hotter=hotter)
     if found.word == "samples" and found.not_best:
-        return (
-            f"No: {figures.percent(found.not_best.value)} of tokens were not the best by its own scores, the worst by "
-            f"{found.given_away:.2g} nats.{hotter}"
-        )
-    return f"Not known: its answers carry no scores of two candidates, or it does not take temperature 0.{hotter}"
+        return gettext(
+            "No: {value} of tokens were not the best by its own scores, the worst by {given_away} nats.{hotter}"
+        ).format(value=figures.percent(found.not_best.value), given_away=f"{found.given_away:.2g}", hotter=hotter)
+    return gettext(
+        "Not known: its answers carry no scores of two candidates, or it does not take temperature 0.{hotter}"
+    ).format(hotter=hotter)
 
 
 def what_to_do(report: Report) -> str:
     quiet = report.quiet
     if quiet is not None and not quiet.pairs_differing:
-        return "Single answers may be compared while conditions stay as measured here; keep watching it."
+        return gettext("Single answers may be compared while conditions stay as measured here; keep watching it.")
     limit = quiet.horizon if quiet else None
-    cap = (
-        f"keep answers that must repeat under {limit.recommended_cap} tokens, "
-        if limit and limit.recommended_cap and limit.limit_seen
-        else ""
-    )
-    return f"Never trust one answer: {cap}ask evals at least five times, and compare with error bars."
+    if limit and limit.recommended_cap and limit.limit_seen:
+        return gettext(
+            "Never trust one answer: keep answers that must repeat under {cap} tokens, "
+            "ask evals at least five times, and compare with error bars."
+        ).format(cap=limit.recommended_cap)
+    return gettext("Never trust one answer: ask evals at least five times, and compare with error bars.")
 
 
 def names_in_words(report: Report) -> str:
     found = report.identities
     kinds = {
-        IdentityKind.ABSENT: "it never says",
-        IdentityKind.CONSTANT: "one name throughout",
-        IdentityKind.STABLE_SET: f"{found.distinct} names in turn",
-        IdentityKind.CHURNING: "ever new names",
-        IdentityKind.UNKNOWN: "too few answers to say",
+        IdentityKind.ABSENT: gettext("it never says"),
+        IdentityKind.CONSTANT: gettext("one name throughout"),
+        IdentityKind.STABLE_SET: gettext("{distinct} names in turn").format(distinct=found.distinct),
+        IdentityKind.CHURNING: gettext("ever new names"),
+        IdentityKind.UNKNOWN: gettext("too few answers to say"),
     }
     return kinds[IdentityKind(found.kind)]
 
@@ -174,18 +207,26 @@ def difference(found: Difference) -> str:
     """'+12.0 points [+5.1, +18.9], p = .003'."""
     estimate = found.estimate
     p = "p < .001" if found.p < 0.001 else f"p = {found.p:.3f}".replace("0.", ".")
-    return f"{points(estimate.value)} points [{points(estimate.low)}, {points(estimate.high)}], {p}"
+    return gettext("{points} points [{low}, {high}], {p}").format(
+        points=points(estimate.value), low=points(estimate.low), high=points(estimate.high), p=p
+    )
 
 
 def change_in_words(estimate: Estimate) -> str:
-    word = "more" if estimate.value > 0 else "fewer"
     low, high = sorted((abs(estimate.low), abs(estimate.high)))
-    return f"{abs(estimate.value) * 100:.1f} points {word} pairs differ ({low * 100:.1f} to {high * 100:.1f})"
+    pattern = (
+        gettext("{points} points more pairs differ ({low} to {high})")
+        if estimate.value > 0
+        else gettext("{points} points fewer pairs differ ({low} to {high})")
+    )
+    return pattern.format(points=f"{abs(estimate.value) * 100:.1f}", low=f"{low * 100:.1f}", high=f"{high * 100:.1f}")
 
 
 def share_of(estimate: Estimate) -> str:
     """'31.2 % (27.0 – 35.6 %)'."""
-    return f"{figures.percent(estimate.value)} ({figures.interval(estimate.low, estimate.high)})"
+    return gettext("{share} ({interval})").format(
+        share=figures.percent(estimate.value), interval=figures.interval(estimate.low, estimate.high)
+    )
 
 
 def points(value: float | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import endpoints, monitors
 from drift.configuration.current import Current, current
@@ -17,9 +18,10 @@ from drift.configuration.document import ChannelSaid, Document, EndpointSaid, Mo
 from drift.configuration.read import ConfigurationError
 from drift.configuration.references import Secrets
 from drift.models import AlertRules, Channel, Endpoint, Monitor, Team, User
+from drift.said import said as sentence
 from drift.suites import CanaryText, next_version
 
-IN_THE_FILE = "paused in the configuration file"
+IN_THE_FILE = gettext_noop("paused in the configuration file")
 
 
 def plan(team: Team, wanted: Document, secrets: Secrets) -> tuple[Current, list[Change]]:
@@ -86,7 +88,7 @@ def _new_monitors(now: Current, changes: Sequence[Change]) -> None:
                 suite=now.suites[said.suite],
                 next_due_at=timezone.now(),
                 paused_at=None if said.active else timezone.now(),
-                paused_reason="" if said.active else IN_THE_FILE,
+                paused_reason="" if said.active else sentence(IN_THE_FILE),
                 **values,
             )
         )
@@ -97,7 +99,9 @@ def _new_monitors(now: Current, changes: Sequence[Change]) -> None:
             older |= Q(endpoint=row.endpoint, suite__name=row.suite.name, suite__version__lt=row.suite.version)
     if older:
         for row in Monitor.objects.filter(older, active=True).select_related("suite"):
-            monitors.pause(row, f"the next version of {row.suite} took its place")
+            monitors.pause(
+                row, sentence(gettext_noop("the next version of {suite} took its place"), suite=str(row.suite))
+            )
 
 
 def _endpoint(row: Endpoint, change: Change, said: EndpointSaid, secrets: Secrets, user: User | None) -> None:
@@ -117,7 +121,7 @@ def _monitor(now: Current, said: MonitorSaid) -> None:
         return
     monitors.change(row, **said.model_dump(exclude={"endpoint", "suite", "active"}))
     if row.active and not said.active:
-        monitors.pause(row, IN_THE_FILE)
+        monitors.pause(row, sentence(IN_THE_FILE))
     elif said.active and not row.active:
         monitors.resume(row)
 

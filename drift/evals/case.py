@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.errors import EvalError
 
 Message = Mapping[str, Any]
@@ -51,7 +53,11 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:
             known = ", ".join(sorted(values)) or "none"
-            raise EvalError(f"the template names {{{{{match[1]}}}}}, which this case does not have (it has: {known})")
+            raise EvalError(
+                gettext("the template names {{{{{match}}}}}, which this case does not have (it has: {known})").format(
+                    match=match[1], known=known
+                )
+            )
         return values[match[1]]
 
     return _VARIABLE.sub(value, template)
@@ -61,7 +67,9 @@ def refuse_code(template: str) -> None:
     """Raises EvalError on conditions, loops and filters."""
     code = _CODE.search(template)
     if code:
-        raise EvalError(f"'{code[0][:60]}' is template code; only plain {{{{names}}}} are replaced here")
+        raise EvalError(
+            gettext("'{code}' is template code; only plain {{{{names}}}} are replaced here").format(code=code[0][:60])
+        )
 
 
 def prompt(case: Case, template: str = "", system: str = "") -> tuple[Message, ...]:
@@ -75,7 +83,9 @@ def prompt(case: Case, template: str = "", system: str = "") -> tuple[Message, .
     place = next((i for i in reversed(range(len(messages))) if messages[i].get("role") == "user"), None)
     asked = str(messages[place].get("content", "")) if place is not None else ""
     if not template and place is None:
-        raise EvalError(f"case {case.key} has no question of its own, so it needs a prompt template")
+        raise EvalError(
+            gettext("case {key} has no question of its own, so it needs a prompt template").format(key=case.key)
+        )
     text = fill(template, {**case.variables, "input": asked, "choices": choices}) if template else asked
     if choices and "{{choices}}" not in template.replace(" ", ""):
         text = f"{text}\n\n{choices}\n\nAnswer with the letter of the right choice."

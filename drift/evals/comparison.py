@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from django.utils.translation import gettext
 
+from drift import figures
 from drift.evals.answers import ArmAnswers, CaseAnswers, identities
 from drift.measure.evals import several
 from drift.measure.evals.anytime import Discordance, discordance
@@ -193,13 +195,23 @@ def confounders(a: ArmAnswers, b: ArmAnswers) -> tuple[str, ...]:
     for arm in (a, b):
         seen = identities(arm)
         if len(seen) > 1:
-            shares = ", ".join(f"{name} ({count})" for name, count in list(seen.items())[:4])
-            found.append(f"{arm.name} was answered by {len(seen)} identities: {shares}")
+            shares = figures.listed(
+                gettext("{name} ({number})").format(name=name, number=count) for name, count in list(seen.items())[:4]
+            )
+            found.append(
+                gettext("{arm} was answered by {number} identities: {shares}").format(
+                    arm=arm.name, number=len(seen), shares=shares
+                )
+            )
         if arm.void:
-            found.append(f"{arm.name}: {arm.void}")
+            found.append(gettext("{arm}: {problem}").format(arm=arm.name, problem=arm.void))
     mine, theirs = set(identities(a)), set(identities(b))
     if a.endpoint and a.endpoint == b.endpoint and mine and theirs and mine != theirs and not two_dates(a, b):
-        found.append(f"one endpoint, but {a.name} was answered by {_names(mine)} and {b.name} by {_names(theirs)}")
+        found.append(
+            gettext("one endpoint, but {a} was answered by {mine} and {b} by {theirs}").format(
+                a=a.name, mine=_names(mine), b=b.name, theirs=_names(theirs)
+            )
+        )
     return tuple(found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext
+
 
 class EvalError(ValueError):
     """Something in an eval cannot be used; the message says what and what to do."""
@@ -15,5 +17,5 @@ class FileError(EvalError):
     """A file cannot be read as what it should be. `line` is 1-based where it is known."""
 
     def __init__(self, text: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {text}" if line is not None else text)
+        super().__init__(gettext("line {line}: {text}").format(line=line, text=text) if line is not None else text)
         self.line = line

@@ -7,6 +7,8 @@ from enum import IntEnum
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from django.utils.translation import gettext
+
 from drift.evals import words
 from drift.evals.answers import Results
 from drift.evals.comparison import Comparison
@@ -129,7 +131,12 @@ def junit(results: Results, reports: Sequence[ArmReport], comparisons: Sequence[
     failures = errors = skipped = 0
     against = [c for c in comparisons if reports and c.a == reports[0].name]
     for comparison in against:
-        case = Xml.SubElement(suite, "testcase", classname="comparison", name=f"{comparison.a} against {comparison.b}")
+        case = Xml.SubElement(
+            suite,
+            "testcase",
+            classname="comparison",
+            name=gettext("{a} against {b}").format(a=comparison.a, b=comparison.b),
+        )
         said = words.verdict(comparison)
         if comparison.void:
             errors += 1
@@ -145,7 +152,11 @@ def junit(results: Results, reports: Sequence[ArmReport], comparisons: Sequence[
         for flip in report.flipping:
             skipped += 1
             case = Xml.SubElement(suite, "testcase", classname=_xml(report.name), name=_xml(flip.case.key))
-            Xml.SubElement(case, "skipped", message=f"flips: {flip.passes} of {flip.scored} passed")
+            Xml.SubElement(
+                case,
+                "skipped",
+                message=gettext("flips: {passes} of {scored} passed").format(passes=flip.passes, scored=flip.scored),
+            )
     totals = {"tests": len(suite), "failures": failures, "errors": errors, "skipped": skipped}
     for name, value in totals.items():
         suite.set(name, str(value))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals import cases as formats
 from drift.evals.case import prompt
 from drift.evals.cases import Imported, mapped
@@ -35,7 +37,7 @@ def read_cases(
     if kind != MAPPED:
         return formats.read(name, data, kind)
     if not columns.question:
-        raise EvalError("Name the column of the question.")
+        raise EvalError(gettext("Name the column of the question."))
     return mapped.read(name, data, columns, [grader or {"kind": "includes"}])
 
 

@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.errors import FileError
 
 LARGEST_FILE = 64 * 1024 * 1024
@@ -18,12 +20,12 @@ LONGEST_CELL = 4 * 1024 * 1024
 def text_of(data: bytes) -> str:
     """The file as text: UTF-8, with or without a byte order mark. Raises FileError."""
     if len(data) > LARGEST_FILE:
-        raise FileError(f"the file is larger than {LARGEST_FILE // 2**20} MB")
+        raise FileError(gettext("the file is larger than {largest_file} MB").format(largest_file=LARGEST_FILE // 2**20))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise FileError("this is not UTF-8 text; save the file as UTF-8", line) from None
+        raise FileError(gettext("this is not UTF-8 text; save the file as UTF-8"), line) from None
 
 
 def json_rows(data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -38,7 +40,7 @@ def json_rows(data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if not line.strip():
             continue
         if number > MOST_ROWS:
-            raise FileError(f"the file has more than {MOST_ROWS:,} lines")
+            raise FileError(gettext("the file has more than {most_rows} lines").format(most_rows=f"{MOST_ROWS:,}"))
         yield number, _object(json_value(line, number), number)
 
 
@@ -47,14 +49,18 @@ def json_value(text: str, line: int | None = None) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise FileError(f"not JSON: {error.msg}", line if line is not None else error.lineno) from None
+        raise FileError(
+            gettext("not JSON: {msg}").format(msg=error.msg), line if line is not None else error.lineno
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise FileError(f"not JSON that can be read: {type(error).__name__}", line) from None
+        raise FileError(
+            gettext("not JSON that can be read: {name__}").format(name__=type(error).__name__), line
+        ) from None
 
 
 def _object(value: Any, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise FileError("expected an object such as {...}", line)
+        raise FileError(gettext("expected an object such as {...}"), line)
     return value
 
 
@@ -69,17 +75,22 @@ def csv_rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
         header = [name.strip() for name in next(reader, [])]
         if len(set(header)) != len(header):
             twice = next(name for name in header if header.count(name) > 1)
-            raise FileError(f"the column '{twice}' is there twice", 1)
+            raise FileError(gettext("the column '{twice}' is there twice").format(twice=twice), 1)
         for count, cells in enumerate(reader, start=1):
             if count > MOST_ROWS:
-                raise FileError(f"the file has more than {MOST_ROWS:,} rows")
+                raise FileError(gettext("the file has more than {most_rows} rows").format(most_rows=f"{MOST_ROWS:,}"))
             if not any(cells):
                 continue
             if len(cells) != len(header):
-                raise FileError(f"{len(cells)} cells, but the header has {len(header)} columns", reader.line_num)
+                raise FileError(
+                    gettext("{cells} cells, but the header has {header} columns").format(
+                        cells=len(cells), header=len(header)
+                    ),
+                    reader.line_num,
+                )
             yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise FileError(f"not CSV: {error}", reader.line_num) from None
+        raise FileError(gettext("not CSV: {error}").format(error=error), reader.line_num) from None
 
 
 def rows_of(name: str, data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from drift.evals import graders
 from drift.evals.case import prompt
@@ -71,7 +72,9 @@ def estimate(
 def refuse_blind_cap(planned: Estimate, cost_cap: Decimal | None) -> None:
     """Raises EvalError where a cap in dollars cannot be kept, because some endpoint has no prices."""
     if planned.cost is None and cost_cap is not None:
-        raise EvalError("An endpoint without prices cannot be held to a cap in dollars: set its prices, or cap tokens.")
+        raise EvalError(
+            gettext("An endpoint without prices cannot be held to a cap in dollars: set its prices, or cap tokens.")
+        )
 
 
 def price_of(endpoint: Endpoint, prompt_tokens: int, completion_tokens: int) -> Decimal | None:
@@ -99,18 +102,24 @@ def start(
 ) -> EvalRun:
     """Makes a run that a worker will find. `fields`: others of EvalRun. Raises EvalError."""
     if not 1 <= len(arms) <= MOST_ARMS:
-        raise EvalError(f"a run has 1 to {MOST_ARMS} arms, not {len(arms)}")
+        raise EvalError(
+            gettext("a run has 1 to {most_arms} arms, not {arms}").format(most_arms=MOST_ARMS, arms=len(arms))
+        )
     team = version.eval_set.team_id
     if any(arm.endpoint.team_id != team for arm in arms):
-        raise EvalError("an arm's endpoint belongs to another team")
+        raise EvalError(gettext("an arm's endpoint belongs to another team"))
     if fields.get("stop_early") and len(arms) != 2:
-        raise EvalError("stopping early compares two arms")
+        raise EvalError(gettext("stopping early compares two arms"))
     _judges(version, team)
     planned = estimate(version, arms, repeats, fields.get("max_tokens", 256), only)
     if not planned.answers:
-        raise EvalError("there is no case to ask")
+        raise EvalError(gettext("there is no case to ask"))
     if planned.answers > MOST_ANSWERS:
-        raise EvalError(f"{planned.answers:,} answers are more than {MOST_ANSWERS:,}: fewer cases, arms or repeats")
+        raise EvalError(
+            gettext("{answers} answers are more than {most_answers}: fewer cases, arms or repeats").format(
+                answers=f"{planned.answers:,}", most_answers=f"{MOST_ANSWERS:,}"
+            )
+        )
     with transaction.atomic():
         run = EvalRun.objects.create(
             version=version,
@@ -142,9 +151,11 @@ def _judges(version: EvalVersion, team: int) -> None:
         grader = graders.make(description)
         if isinstance(grader, graders.ModelGraded):
             if not grader.endpoint:
-                raise EvalError("a model_graded grader names no endpoint to judge: edit the set's graders")
+                raise EvalError(gettext("a model_graded grader names no endpoint to judge: edit the set's graders"))
             if not Endpoint.objects.filter(team_id=team, public_id=grader.endpoint).exists():
-                raise EvalError(f"the judging endpoint {grader.endpoint} is not one of this team")
+                raise EvalError(
+                    gettext("the judging endpoint {endpoint} is not one of this team").format(endpoint=grader.endpoint)
+                )
 
 
 def names(arms: Sequence[ArmPlan]) -> list[str]:

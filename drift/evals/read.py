@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 from django.db.models import Prefetch, Q
 from django.utils import timezone
+from django.utils.translation import get_language, gettext
 
 from drift.evals.answers import Answer, ArmAnswers, CaseAnswers, Results
 from drift.evals.command import read_table
@@ -76,7 +77,7 @@ def _answer(row: EvalAnswer, full: bool) -> Answer:
         outcome=row.outcome,
         identity=row.identity_label,
         extracted=row.extracted,
-        why=row.why or row.error_message or ("not graded yet" if row.graded_at is None else ""),
+        why=row.why or row.error_message or (gettext("not graded yet") if row.graded_at is None else ""),
         verdicts=tuple(v.score for v in row.verdicts),  # type: ignore[attr-defined]
         tokens=tokens,
         margins=margins or (),
@@ -93,7 +94,7 @@ def baseline_problem(endpoint: Endpoint, start: datetime | None, end: datetime |
     known = Baseline.objects.filter(series__endpoint=endpoint, invalidated_at__isnull=False).order_by("-invalidated_at")
     during = known.filter(invalidated_at__gt=start, invalidated_at__lte=until).first()
     if during is not None:
-        return f"its baseline became void while the eval ran: {during.reason}"
+        return gettext("its baseline became void while the eval ran: {reason}").format(reason=during.reason)
     before = known.filter(invalidated_at__lte=start).first()
     if before is None:
         return ""
@@ -103,22 +104,28 @@ def baseline_problem(endpoint: Endpoint, start: datetime | None, end: datetime |
         valid_at__isnull=False,
         valid_at__lte=start,
     ).exists()
-    return "" if replaced else f"its baseline was void when the eval began: {before.reason}"
+    return (
+        "" if replaced else gettext("its baseline was void when the eval began: {reason}").format(reason=before.reason)
+    )
 
 
 def baseline_words(endpoint: Endpoint, start: datetime) -> str:
     """Whether the endpoint had a baseline when the eval began."""
     known = Baseline.objects.filter(series__endpoint=endpoint, valid_at__isnull=False, valid_at__lte=start)
-    return "its baseline was valid throughout" if known.exists() else "it had no baseline to compare with"
+    return (
+        gettext("its baseline was valid throughout")
+        if known.exists()
+        else gettext("it had no baseline to compare with")
+    )
 
 
 def results_of_upload(upload: EvalUpload) -> Results:
     """The answers in an uploaded file. Raises EvalError."""
-    return _read_upload(upload.pk, json.dumps(upload.columns, sort_keys=True))
+    return _read_upload(upload.pk, json.dumps(upload.columns, sort_keys=True), get_language())
 
 
 @lru_cache(maxsize=2)  # one report is several pages, and a large file takes seconds to read
-def _read_upload(pk: int, columns: str) -> Results:
+def _read_upload(pk: int, columns: str, language: str | None) -> Results:
     upload = EvalUpload.objects.get(pk=pk)
     data, named = bytes(upload.raw), json.loads(columns)
     if named is not None:

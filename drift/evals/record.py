@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Q, Sum
+from django.utils.translation import gettext_noop
 
 from drift.answers import COMPARABLE, Decoded, Exchange, FingerprintState, IdentityFacts, Outcome
 from drift.costs import cost_of
@@ -18,6 +19,7 @@ from drift.display import visible, visible_json
 from drift.identities import identifies, identity_digest
 from drift.models import EvalAnswer, EvalArm, EvalCase, EvalRun, EvalScore
 from drift.outputs import output_digest
+from drift.said import said, shown
 
 # An empty answer of the model is an answer, and wrong; one that the provider withheld or broke says nothing.
 GRADED = COMPARABLE | {Outcome.EMPTY, Outcome.REASONING_ONLY}
@@ -128,7 +130,7 @@ def mark_cached(answer: EvalAnswer, evidence: str) -> None:
         outcome=Outcome.CACHED,
         cache_evidence=visible(evidence)[:300],
         score=None,
-        why=visible(f"from a cache: {evidence}")[:2000],
+        why=said(gettext_noop("from a cache: {evidence}"), evidence=visible(evidence)[:2000]),
         identity_digest=None,
         identity_label="",
     )
@@ -141,5 +143,5 @@ def store_scores(
     with transaction.atomic():
         EvalScore.objects.bulk_create(scores, ignore_conflicts=True)
         EvalAnswer.objects.filter(pk=answer.pk).update(
-            score=score, extracted=visible(extracted)[:4000], why=visible(why)[:4000], graded_at=now
+            score=score, extracted=visible(extracted)[:4000], why=shown(why, 4000), graded_at=now
         )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
+from drift import figures
 from drift.evals.answers import Answer, ArmAnswers, CaseAnswers, identities
 from drift.evals.branches import Tree, tree_of
 from drift.measure.agreement import answer_counts, equal_repeats, total_agreement_rate
@@ -186,8 +189,9 @@ def reasons(answers: Sequence[Answer]) -> tuple[tuple[str, int], ...]:
     counts: dict[str, int] = {}
     for answer in answers:
         if answer.score is None:
-            word = answer.outcome.replace("_", " ") if answer.outcome not in ("text", "tool_calls") else answer.why
-            counts[word[:120] or "not graded"] = counts.get(word[:120] or "not graded", 0) + 1
+            word = figures.words(answer.outcome) if answer.outcome not in ("text", "tool_calls") else answer.why
+            word = word[:120] or gettext("not graded")
+            counts[word] = counts.get(word, 0) + 1
     return tuple(sorted(counts.items(), key=lambda item: -item[1]))
 
 

@@ -7,9 +7,11 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from drift.models import EvalRun
 from drift.runs import lease
+from drift.said import cut, said
 
 MOST_ATTEMPTS = 5
 AT_ONCE = 2
@@ -61,7 +63,7 @@ def put_back(run: EvalRun, token: UUID, now: datetime, why: str, after: timedelt
         not_before=now + after,
         published_at=None,
         attempts=attempts,
-        problem=why[:2000],
+        problem=cut(why, 2000),
     )
 
 
@@ -74,24 +76,24 @@ def wait(run: EvalRun, token: UUID, now: datetime, why: str, after: timedelta) -
         not_before=now + after,
         published_at=None,
         attempts=max(0, run.attempts - 1),
-        problem=why[:2000],
+        problem=cut(why, 2000),
     )
 
 
 def hold(run: EvalRun, token: UUID, why: str) -> None:
     """Pauses a run from within, as when its cap is reached. A person may raise the cap and resume."""
-    _held(run, token).update(state=State.PAUSED, claim=None, lease_until=None, problem=why[:2000])
+    _held(run, token).update(state=State.PAUSED, claim=None, lease_until=None, problem=cut(why, 2000))
 
 
 def end(run: EvalRun, token: UUID, now: datetime, state: str, why: str = "") -> None:
-    _held(run, token).update(state=state, claim=None, lease_until=None, finished_at=now, problem=why[:2000])
+    _held(run, token).update(state=state, claim=None, lease_until=None, finished_at=now, problem=cut(why, 2000))
 
 
 def pause(run: EvalRun) -> bool:
     """A person's pause. Requests in flight are let go; their answers are asked again later."""
     return bool(
         EvalRun.objects.filter(pk=run.pk, state__in=[State.DUE, State.RUNNING]).update(
-            state=State.PAUSED, claim=None, lease_until=None, problem="paused by a person"
+            state=State.PAUSED, claim=None, lease_until=None, problem=said(gettext_noop("paused by a person"))
         )
     )
 
@@ -108,7 +110,11 @@ def stop(run: EvalRun, now: datetime) -> bool:
     """Ends a run for good with what it has."""
     return bool(
         EvalRun.objects.filter(pk=run.pk, state__in=[State.DUE, State.RUNNING, State.PAUSED]).update(
-            state=State.STOPPED, claim=None, lease_until=None, finished_at=now, problem="stopped by a person"
+            state=State.STOPPED,
+            claim=None,
+            lease_until=None,
+            finished_at=now,
+            problem=said(gettext_noop("stopped by a person")),
         )
     )
 
@@ -122,10 +128,14 @@ def reap(now: datetime) -> int:
             claim=None,
             lease_until=None,
             finished_at=now,
-            problem=f"its worker ended without an answer {MOST_ATTEMPTS} times",
+            problem=said(gettext_noop("its worker ended without an answer {number} times"), number=MOST_ATTEMPTS),
         )
         back = stuck.update(
-            state=State.DUE, claim=None, lease_until=None, published_at=None, problem="its worker ended; taken up again"
+            state=State.DUE,
+            claim=None,
+            lease_until=None,
+            published_at=None,
+            problem=said(gettext_noop("its worker ended; taken up again")),
         )
     return given_up + back
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from django.utils.translation import get_language, gettext
+
 from drift import figures
 from drift.evals import pictures, words
 from drift.evals.answers import Results
 from drift.evals.branches import Fork, Tree
-from drift.evals.comparison import Comparison
+from drift.evals.comparison import Comparison, Stratum
 from drift.evals.report import ArmReport, FlippingCase
 from drift.measure.evals.scopes import Difference, Scope
 
@@ -27,7 +29,7 @@ def render(results: Results, reports: Sequence[ArmReport], comparisons: Sequence
         *(arm(report) for report in reports),
     ]
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{get_language() or "en"}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
         f'content="light dark"><title>{escape(results.name)}</title><style>{STYLE.read_text()}</style></head>'
         f"<body><main>{''.join(body)}</main></body></html>"
@@ -40,7 +42,7 @@ def sentence(reports: Sequence[ArmReport], comparisons: Sequence[Comparison]) ->
         return words.verdict(comparisons[0])
     if len(reports) == 1:
         return words.headline(reports[0])
-    return f"{len(reports)} arms, {figures.plural(len(comparisons), 'comparison')}"
+    return figures.listed((figures.plural(len(reports), "arm"), figures.plural(len(comparisons), "comparison")))
 
 
 def arms(reports: Sequence[ArmReport]) -> str:
@@ -48,58 +50,85 @@ def arms(reports: Sequence[ArmReport]) -> str:
     rows = []
     for r in reports:
         if r.score is None:
-            rows.append((r.name, f"{r.scored} of {r.answers}", "not scored", "", "", ""))
+            rows.append(
+                (
+                    r.name,
+                    gettext("{number} of {total}").format(number=r.scored, total=r.answers),
+                    gettext("not scored"),
+                    "",
+                    "",
+                    "",
+                )
+            )
             continue
         said = f"{words.score(r.score.estimate.value)} {words.bounds(r.score.estimate)}"
         rows.append(
             (
                 escape(r.name),
-                f"{r.scored} of {r.answers}",
+                gettext("{number} of {total}").format(number=r.scored, total=r.answers),
                 f"<b>{words.score(r.score.estimate.value)}</b>",
                 words.bounds(r.score.estimate),
                 pictures.interval(r.score.estimate, low, high, f"{r.name}: {said}"),
                 escape(words.flips(r)),
             )
         )
-    axis = f"{low * 100:.0f} % to {high * 100:.0f} %"
-    return table(("Arm", "Answers scored", "Score", "95 % interval", axis, "Flips"), rows)
+    axis = figures.span(low, high)
+    return table(
+        (gettext("Arm"), gettext("Answers scored"), gettext("Score"), gettext("95 % interval"), axis, gettext("Flips")),
+        rows,
+    )
 
 
 def versus(c: Comparison) -> str:
-    parts = [f"<h2>{escape(c.a)} against {escape(c.b)}</h2>", f"<p>{escape(words.verdict(c))}</p>"]
+    parts = [
+        f"<h2>{escape(gettext('{a} against {b}').format(a=c.a, b=c.b))}</h2>",
+        f"<p>{escape(words.verdict(c))}</p>",
+    ]
     if c.confounded:
         said = "".join(f"<li>{escape(why)}</li>" for why in c.confounded)
-        alone = "".join(
-            f"<li>{escape(s.identity)} alone: {escape(words.difference(s.difference))}</li>" for s in c.strata
-        )
-        parts.append(f'<div class="problem"><p><b>Confounded.</b></p><ul>{said}{alone}</ul></div>')
+        alone = "".join(f"<li>{escape(_alone(s))}</li>" for s in c.strata)
+        parts.append(f'<div class="problem"><p><b>{escape(gettext("Confounded."))}</b></p><ul>{said}{alone}</ul></div>')
     if c.overlap:
-        parts.append(f"<p><em>{words.OVERLAP}</em></p>")
+        parts.append(f"<p><em>{escape(words.OVERLAP)}</em></p>")
     found = [(scope, d) for scope, d in ((Scope.SAMPLE, c.like), (Scope.THESE, c.these)) if d]
     if found:
         reach = pictures.reach([d.estimate for _, d in found], c.margin)
         rows = [_difference(scope, d, reach, c) for scope, d in found]
-        axis = f"−{reach * 100:.0f} to +{reach * 100:.0f} points"
-        parts.append(table(("Question", "Difference", "95 % interval", axis, "p", "By permutation", "Method"), rows))
+        axis = gettext("−{reach} to +{reach} points").format(reach=f"{reach * 100:.0f}")
+        parts.append(
+            table(
+                (
+                    gettext("Question"),
+                    gettext("Difference"),
+                    gettext("95 % interval"),
+                    axis,
+                    "p",
+                    gettext("By permutation"),
+                    gettext("Method"),
+                ),
+                rows,
+            )
+        )
     if c.moved:
         rows_ = [
             (
                 escape(m.key),
-                f"{m.passes_a} of {m.scored_a}",
-                f"{m.passes_b} of {m.scored_b}",
+                gettext("{number} of {total}").format(number=m.passes_a, total=m.scored_a),
+                gettext("{number} of {total}").format(number=m.passes_b, total=m.scored_b),
                 words.p_value(m.p_adjusted),
             )
             for m in c.moved[:20]
         ]
         parts.append(
-            "<h3>Cases to ask again</h3><p>Candidates, not verdicts: p corrected for all cases.</p>"
-            + table(("Case", escape(c.a), escape(c.b), "p, corrected"), rows_)
+            f"<h3>{escape(gettext('Cases to ask again'))}</h3>"
+            f"<p>{escape(gettext('Candidates, not verdicts: p corrected for all cases.'))}</p>"
+            + table((gettext("Case"), escape(c.a), escape(c.b), gettext("p, corrected")), rows_)
         )
     return "".join(parts)
 
 
 def _difference(scope: Scope, d: Difference, reach: float, c: Comparison) -> tuple[str, ...]:
-    decides = " <b>decides</b>" if scope is c.scope else ""
+    decides = f" <b>{escape(gettext('decides'))}</b>" if scope is c.scope else ""
     return (
         f"{words.SCOPES[scope]}{decides}",
         f"<b>{words.points(d.estimate.value)}</b>",
@@ -107,38 +136,48 @@ def _difference(scope: Scope, d: Difference, reach: float, c: Comparison) -> tup
         pictures.difference(d.estimate, reach, c.margin, words.difference(d)),
         words.p_value(d.p),
         words.p_value(d.permuted_p),
-        escape(d.method),
+        escape(words.method(d.method)),
     )
 
 
 def arm(r: ArmReport) -> str:
     parts = [
         f"<h2>{escape(r.name)}</h2>",
-        f"<p>{escape(words.headline(r))}. {escape(words.sentence(words.rounds(r)))}.</p>",
+        f"<p>{escape(_lead(r))}</p>",
     ]
-    facts = [("Cases", str(r.cases)), ("Answers scored", f"{r.scored} of {r.answers}")]
+    facts = [
+        (gettext("Cases"), str(r.cases)),
+        (gettext("Answers scored"), gettext("{number} of {total}").format(number=r.scored, total=r.answers)),
+    ]
     if r.spread:
-        facts.append(("From one run to the next (SD)", f"{r.spread.run_sd * 100:.2f} points"))
+        facts.append(
+            (
+                gettext("From one run to the next (SD)"),
+                gettext("{run_sd} points").format(run_sd=f"{r.spread.run_sd * 100:.2f}"),
+            )
+        )
     if r.score and r.score.inflation:
-        facts.append(("Error over cases, against the naive one", f"{r.score.inflation:.2f} ×"))
+        facts.append((gettext("Error over cases, against the naive one"), f"{r.score.inflation:.2f} ×"))
     if r.raw_agreement:
-        facts.append(("All answers identical (TARr)", words.score(r.raw_agreement.value)))
+        facts.append((gettext("All answers identical (TARr)"), words.score(r.raw_agreement.value)))
     if r.parsed_agreement:
-        facts.append(("All extracted answers identical (TARa)", words.score(r.parsed_agreement.value)))
+        facts.append((gettext("All extracted answers identical (TARa)"), words.score(r.parsed_agreement.value)))
     if r.judge:
-        facts.append(("Judge: verdicts that differ", words.score(r.judge.changed)))
-    facts += [(f"Unscored: {why}", str(count)) for why, count in r.unscored]
-    facts += [(f"Answered by {name}", str(count)) for name, count in r.identities[:8]]
+        facts.append((gettext("Judge: verdicts that differ"), words.score(r.judge.changed)))
+    facts += [(gettext("Unscored: {why}").format(why=why), str(count)) for why, count in r.unscored]
+    facts += [(gettext("Answered by {name}").format(name=name), str(count)) for name, count in r.identities[:8]]
     parts.append(table(("", ""), [(escape(name), escape(value)) for name, value in facts]))
     if r.passes:
         rows = [(str(p.k), f"{p.one_of:.3f}", f"{p.all_of:.3f}", str(p.cases)) for p in r.passes]
-        parts.append(table(("k", "pass@k: one of k", "pass^k: all k", "Cases"), rows))
+        parts.append(table(("k", gettext("pass@k: one of k"), gettext("pass^k: all k"), gettext("Cases")), rows))
     if r.parts:
         parts.append(_subsets(r))
     if r.flipping:
-        parts.append("<h3>Flipping cases, the closest first</h3>" + "".join(flip(f) for f in r.flipping[:MOST_FLIPS]))
+        heading = escape(gettext("Flipping cases, the closest first"))
+        parts.append(f"<h3>{heading}</h3>" + "".join(flip(f) for f in r.flipping[:MOST_FLIPS]))
         if len(r.flipping) > MOST_FLIPS:
-            parts.append(f"<p>and {len(r.flipping) - MOST_FLIPS} more.</p>")
+            more = gettext("and {number} more.").format(number=len(r.flipping) - MOST_FLIPS)
+            parts.append(f"<p>{escape(more)}</p>")
     return "".join(parts)
 
 
@@ -152,40 +191,68 @@ def _subsets(r: ArmReport) -> str:
             words.bounds(p.score.estimate),
             pictures.interval(p.score.estimate, low, high, f"{p.name}: {words.score(p.score.estimate.value)}"),
             str(p.flipping),
-            f"{p.worst} to {p.best}",
+            gettext("{low} to {high}").format(low=p.worst, high=p.best),
             words.score(p.raw_agreement),
             ", ".join(map(str, p.passes)),
         )
         for p in r.parts
     ]
-    axis = f"{low * 100:.0f} % to {high * 100:.0f} %"
-    header = ("Part", "Cases", "Score", "95 % interval", axis, "Flip", "Always to ever right", "TARr", "Right by round")
-    return "<h3>Parts</h3>" + table(header, rows)
+    axis = figures.span(low, high)
+    header = (
+        gettext("Part"),
+        gettext("Cases"),
+        gettext("Score"),
+        gettext("95 % interval"),
+        axis,
+        gettext("Flip"),
+        gettext("Always to ever right"),
+        "TARr",
+        gettext("Right by round"),
+    )
+    return f"<h3>{escape(gettext('Parts'))}</h3>" + table(header, rows)
+
+
+def _lead(r: ArmReport) -> str:
+    return gettext("{headline}. {rounds}.").format(headline=words.headline(r), rounds=words.sentence(words.rounds(r)))
+
+
+def _alone(s: Stratum) -> str:
+    return gettext("{name} alone: {difference}").format(name=s.identity, difference=words.difference(s.difference))
 
 
 def flip(f: FlippingCase) -> str:
-    said = f"{f.passes} of {f.scored} passed"
+    said = gettext("{passes} of {scored} passed").format(passes=f.passes, scored=f.scored)
     tree = f.tree()
     shown = branches(tree) if tree else ""
     return (
-        f"<details><summary><b>{escape(f.case.key)}</b> {pictures.passes(f.passes, f.scored, said)} {said}"
-        f" <span>{escape(f.case.question[:160])}</span></summary>{shown}</details>"
+        f'<details><summary><b translate="no">{escape(f.case.key)}</b> '
+        f"{pictures.passes(f.passes, f.scored, said)} {escape(said)}"
+        f' <span translate="no">{escape(f.case.question[:160])}</span></summary>{shown}</details>'
     )
 
 
 def branches(tree: Tree) -> str:
     if not tree.forks:
         return f'<p class="answer">{escape(tree.trunk)}</p>'
-    unit = "token" if tree.tokens_known else "approximate token"
-    said = f"All {tree.answers} begin the same, up to {unit} {tree.shared}."
-    return f'<p>{said}</p><p class="answer">{escape(tree.trunk)}</p><ul>{"".join(map(_fork, tree.forks))}</ul>'
+    said = gettext("All {number} begin the same, up to {unit} {position}.").format(
+        number=tree.answers, unit=figures.token_word(1, tree.tokens_known), position=tree.shared
+    )
+    return f'<p>{escape(said)}</p><p class="answer">{escape(tree.trunk)}</p><ul>{"".join(map(_fork, tree.forks))}</ul>'
 
 
 def _fork(fork: Fork) -> str:
-    passed = "" if fork.score is None else f", {words.score(fork.score)} right"
+    said = gettext("{number} of {total}").format(number=fork.count, total=fork.of)
+    if fork.score is not None:
+        said = gettext("{number} of {total}, {score} right").format(
+            number=fork.count, total=fork.of, score=words.score(fork.score)
+        )
     inner = f"<ul>{''.join(map(_fork, fork.forks))}</ul>" if fork.forks else ""
-    text = "<i>ends here</i>" if fork.ended else f"<mark>{escape(fork.first)}</mark>{escape(fork.rest)}"
-    return f'<li>{fork.count} of {fork.of}{passed}<p class="answer">{text}</p>{inner}</li>'
+    text = (
+        f"<i>{escape(gettext('ends here'))}</i>"
+        if fork.ended
+        else f"<mark>{escape(fork.first)}</mark>{escape(fork.rest)}"
+    )
+    return f'<li>{escape(said)}<p class="answer">{text}</p>{inner}</li>'
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from drift.display import visible, visible_json
 from drift.evals import graders
@@ -32,14 +33,14 @@ def save_version(
     Raises EvalError where a case would have no grader, or a grader makes no sense.
     """
     if not cases:
-        raise EvalError("a set needs at least one case")
+        raise EvalError(gettext("a set needs at least one case"))
     for description in grader_descriptions:
         graders.make(description)
     for case in cases:
         for description in case.graders:
             graders.make(description)
         if not case.graders and not grader_descriptions:
-            raise EvalError(f"case {case.key} has no grader: pick one for the set")
+            raise EvalError(gettext("case {key} has no grader: pick one for the set").format(key=case.key))
     with transaction.atomic():
         eval_set, _ = EvalSet.objects.get_or_create(team=team, name=name, archived_at=None)
         EvalSet.objects.select_for_update().get(pk=eval_set.pk)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import OuterRef, Q, Subquery
+from django.utils.translation import gettext_noop
 
-from drift import figures, incidents
+from drift import incidents
 from drift.findings.kinds import Kind
 from drift.findings.service_rules import IN_A_ROW
 from drift.models import Endpoint, Finding, Heartbeat, Monitor, Run
 from drift.models.endpoint import Circuit
+from drift.said import Said, in_facts, said
+from drift.schedule import STILL_GOING
 
 RESTS = timedelta(minutes=10)  # a circuit open for so long is an outage even if no run could be made
 EVERY = timedelta(seconds=30)
@@ -61,7 +65,7 @@ def _last(endpoint: Endpoint, kind: Kind) -> bool:
     return latest.kind == kind or (kind is Kind.OUTAGE and latest.kind in OUTAGE)
 
 
-def _resting(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
+def _resting(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, Any]]]:
     """Endpoints that are not asked because they failed too often, for `RESTS` at least."""
     finished = (
         Run.objects.filter(monitor__endpoint=OuterRef("pk"), state=Run.State.FINISHED, samples_comparable__gt=0)
@@ -72,13 +76,17 @@ def _resting(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, st
         last_answer=Subquery(finished)
     )
     return [
-        (row, Kind.OUTAGE, row.last_answer, {"why": row.rest_reason or f"{row.failures_in_a_row} failures in a row"})
+        (row, Kind.OUTAGE, row.last_answer, {"why": in_facts(row.rest_reason or _failures(row))})
         for row in rows.distinct()
         if row.last_answer is not None and now - row.last_answer > RESTS
     ]
 
 
-def _answering(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
+def _failures(endpoint: Endpoint) -> Said:
+    return said(gettext_noop("{number} failures in a row"), number=endpoint.failures_in_a_row)
+
+
+def _answering(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, Any]]]:
     """Endpoints that were found down here, and not by one of their series, and that have answered two runs since."""
     told = Finding.objects.filter(kind=Kind.OUTAGE, series=None, incident__state__in=incidents.UNRESOLVED)
     back = []
@@ -90,14 +98,14 @@ def _answering(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, 
             finished_at__gt=finding.found_at,
         )
         if finding.endpoint.circuit == Circuit.CLOSED and answered.count() >= IN_A_ROW:
-            facts = {"was": finding.kind, "down_for": figures.duration(now - finding.began_at)}
+            facts = {"was": finding.kind, "down_for": in_facts(now - finding.began_at)}
             back.append((finding.endpoint, Kind.RECOVERY, now, facts))
     return back
 
 
-def _silent(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
+def _silent(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, Any]]]:
     """Endpoints of which a run should have finished three slots ago, though they are not known to be down."""
-    silent: dict[int, tuple[Endpoint, Kind, datetime, dict[str, str]]] = {}
+    silent: dict[int, tuple[Endpoint, Kind, datetime, dict[str, Any]]] = {}
     for monitor in _with_last_run():
         last = monitor.last_finished or monitor.created_at  # type: ignore[attr-defined]
         if monitor.endpoint.circuit != Circuit.CLOSED or now - last <= _patience(monitor):
@@ -105,18 +113,19 @@ def _silent(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str
         # slots that were given up on purpose (budget, pause, our own standstill) are no silence
         waited_for = (
             Run.objects.filter(monitor=monitor, scheduled_for__gt=last)
-            .filter(~Q(state=Run.State.SKIPPED) | Q(problem__startswith="the run before"))
+            .filter(~Q(state=Run.State.SKIPPED) | Q(problem__in=[said(STILL_GOING), STILL_GOING]))
             .order_by("scheduled_for")
             .first()
         )
         if waited_for is None or now - waited_for.scheduled_for <= _patience(monitor):
             continue
-        why = monitor.last_problem or "no worker took its runs"  # type: ignore[attr-defined]
-        silent[monitor.endpoint_id] = (monitor.endpoint, Kind.NO_DATA, last, {"why": why[:300].rstrip(".")})
+        why = monitor.last_problem or said(gettext_noop("no worker took its runs"))  # type: ignore[attr-defined]
+        why = why if isinstance(why, Said) else why[:300].rstrip(".")
+        silent[monitor.endpoint_id] = (monitor.endpoint, Kind.NO_DATA, last, {"why": in_facts(why)})
     return list(silent.values())
 
 
-def _heard_again(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, str]]]:
+def _heard_again(now: datetime) -> list[tuple[Endpoint, Kind, datetime, dict[str, Any]]]:
     """Endpoints that were found silent and whose monitors all finish runs again, or rest."""
     told = Finding.objects.filter(kind=Kind.NO_DATA, incident__state__in=incidents.UNRESOLVED).values_list(
         "endpoint_id", flat=True

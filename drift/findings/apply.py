@@ -10,8 +10,9 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.db.models import Sum
+from django.utils.translation import gettext_noop
 
-from drift import baselines, feed, figures, incidents
+from drift import baselines, feed, incidents
 from drift.answers import Decoded
 from drift.findings import explain
 from drift.findings.budgets import limits_of
@@ -20,9 +21,11 @@ from drift.findings.gather import evidence_of, first_tokens
 from drift.findings.judge import Judgement, State, judge, watching
 from drift.findings.kinds import Kind
 from drift.findings.requests import request_changed
-from drift.findings.words import label, sentence
+from drift.findings.words import label
 from drift.models import Baseline, Event, Finding, Monitor, Run, Sample, Series, SeriesBucket, SeriesWatch, Span
 from drift.rollups import start_of
+from drift.said import found as said_of
+from drift.said import in_facts, said
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +45,11 @@ def after_run(run: Run, series: Series, samples: Sequence[Sample], decoded: Sequ
         raise
     except Exception as error:
         log.exception("run %s could not be judged; its answers are kept", run.public_id)
-        text = f"A run of {series.endpoint.name} could not be judged ({type(error).__name__}); its answers are kept."
+        text = said(
+            gettext_noop("A run of {name} could not be judged ({error}); its answers are kept."),
+            name=series.endpoint.name,
+            error=type(error).__name__,
+        )
         feed.note(series.endpoint, Event.Kind.FINDING, text, now)
 
 
@@ -137,7 +144,7 @@ def _finding(found: Found, run: Run, series: Series, valid: Baseline | None, now
 def _explain(finding: Finding, found: Found, series: Series, valid: Baseline | None) -> None:
     """Adds what people need to see for themselves: the clearest pair of answers, before and after."""
     if found.kind is Kind.RECOVERY and (since := found.facts.get("down_since")):
-        finding.facts["down_for"] = figures.duration(finding.found_at - datetime.fromisoformat(since))
+        finding.facts["down_for"] = in_facts(finding.found_at - datetime.fromisoformat(since))
     if valid is None or not (found.kind.voids or found.kind is Kind.BEHAVIOURAL):
         return
     after = explain.counts_since(series, finding.began_at)
@@ -147,7 +154,7 @@ def _explain(finding: Finding, found: Found, series: Series, valid: Baseline | N
 def _void(baseline: Baseline, voiding: Finding, findings: list[Finding], state: State, now: datetime) -> State:
     """The baseline ends; the next is taken from the first run after the change."""
     moved = any(f.kind in (Kind.BEHAVIOURAL, Kind.SILENT_CHANGE, Kind.FORMATTING) for f in findings)
-    reason = sentence(voiding.kind, voiding.began_at, voiding.facts)
+    reason = said_of(voiding.kind, voiding.began_at, voiding.facts)
     was_valid = baseline.state == Baseline.State.VALID
     baselines.invalidate(baseline, reason, {"kind": voiding.kind, "chance": voiding.chance, **voiding.facts}, now)
     compare: dict[str, Any] = {"moved": moved}

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from django.utils.translation import gettext
+
 from drift.answers import FingerprintState
 from drift.findings.kinds import Kind
 
@@ -31,7 +33,7 @@ class Name(NamedTuple):
         """The short form shown to people."""
         if self.fingerprint_state == FingerprintState.VALUE:
             return self.fingerprint
-        return {"absent": "none given", "null": "null", "empty": "empty"}[self.fingerprint_state]
+        return {"absent": gettext("none given"), "null": "null", "empty": gettext("empty")}[self.fingerprint_state]
 
     @property
     def says_nothing(self) -> bool:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
+
+from django.utils.translation import gettext
 
 from drift import figures
 from drift.findings.kinds import Kind
 from drift.findings.names import Name
+from drift.said import from_facts
 
 
 def sentence(kind: str, began: datetime, facts: Mapping[str, Any]) -> str:
     """One finding in one or two plain sentences, with UTC times."""
-    words = _WORDS[Kind(kind)]
-    text: str = words(at(began), facts)
-    return text
+    return _WORDS[Kind(kind)](at(began), facts)
 
 
 def at(moment: datetime) -> str:
     """'29 Nov 14:05 UTC'."""
-    there = moment.astimezone(UTC)
-    return f"{there.day} {there:%b %H:%M} UTC"
+    return f"{figures.day_time(moment.astimezone(UTC))} UTC"
 
 
 def sureness(chance: float | None) -> str:
@@ -29,15 +29,15 @@ def sureness(chance: float | None) -> str:
     if chance is None:
         return ""
     if chance >= 0.5:
-        return "It could still be chance."
+        return gettext("It could still be chance.")
     odds = 10 ** min(9, len(str(int(1 / max(chance, 1e-12)))) - 1)
-    return f"Chance of a false alarm under 1 in {figures.count(odds)}."
+    return gettext("Chance of a false alarm under 1 in {odds}.").format(odds=figures.count(odds))
 
 
 def label(key: str | None) -> str:
     """A name's short form: its fingerprint, or the route or model where it gives none."""
     if not key:
-        return "nothing"
+        return gettext("nothing")
     name = Name.read(key)
     return name.label
 
@@ -45,113 +45,209 @@ def label(key: str | None) -> str:
 def labels(keys: Any, most: int = 3) -> str:
     shown = [label(key) for key in list(keys)[:most]]
     more = len(keys) - len(shown)
-    return ", ".join(dict.fromkeys(shown)) + (f" and {more} more" if more > 0 else "")
+    names = figures.listed(dict.fromkeys(shown))
+    return gettext("{names} and {number} more").format(names=names, number=more) if more > 0 else names
+
+
+def _why(facts: Mapping[str, Any], name: str = "why") -> str:
+    """A reason among the facts: what is said by us in the reader's language, what a provider said as it stands."""
+    value = from_facts(facts.get(name) or "")
+    return gettext(value) if value else ""
 
 
 def _new_identity(since: str, facts: Mapping[str, Any]) -> str:
     new = labels(facts.get("new", ()))
     if facts.get("taken_over"):
-        return f"Since {since} every answer carries {new}; before it was {labels(facts.get('old', ()))}."
+        return gettext("Since {since} every answer carries {new}; before it was {old}.").format(
+            since=since, new=new, old=labels(facts.get("old", ()))
+        )
     share = facts.get("answers_new", 0) / max(1, facts.get("answers", 1))
-    return f"Since {since} {figures.percent(share)} of answers carry {new}, never seen before."
+    return gettext("Since {since} {share} of answers carry {new}, never seen before.").format(
+        since=since, share=figures.percent(share), new=new
+    )
 
 
 def _echo(since: str, facts: Mapping[str, Any]) -> str:
     new = [Name.read(key).model_echo for key in facts.get("new", ())][:1]
     old = [Name.read(key).model_echo for key in facts.get("old", ())][:1]
-    return f"Since {since} answers say they come from {new[0] if new else '?'}; before it was {old[0] if old else '?'}."
+    return gettext("Since {since} answers say they come from {new}; before it was {old}.").format(
+        since=since, new=new[0] if new else "?", old=old[0] if old else "?"
+    )
 
 
 def _routing(since: str, facts: Mapping[str, Any]) -> str:
-    new = [Name.read(key).upstream or "no named provider" for key in facts.get("new", ())][:1]
-    old = [Name.read(key).upstream or "no named provider" for key in facts.get("old", ())][:1]
-    return f"Since {since} requests are routed to {new[0] if new else '?'}; before it was {old[0] if old else '?'}."
+    nobody = gettext("no named provider")
+    new = [Name.read(key).upstream or nobody for key in facts.get("new", ())][:1]
+    old = [Name.read(key).upstream or nobody for key in facts.get("old", ())][:1]
+    return gettext("Since {since} requests are routed to {new}; before it was {old}.").format(
+        since=since, new=new[0] if new else "?", old=old[0] if old else "?"
+    )
 
 
 def _moved(since: str, facts: Mapping[str, Any]) -> str:
     before, after = facts.get("before"), facts.get("after")
-    parts = ["Answers moved with it" if not facts.get("formatting") else "Only white space moved with it"]
-    if before is not None and after is not None:
-        parts[0] += f": difference from the baseline {figures.percent(before)} → {figures.percent(after)}"
-    return _with_token(parts[0] + ".", facts)
+    formatting = bool(facts.get("formatting"))
+    if before is None or after is None:
+        text = gettext("Only white space moved with it.") if formatting else gettext("Answers moved with it.")
+        return _with_token(text, facts)
+    text = (
+        gettext("Only white space moved with it: difference from the baseline {before} → {after}.")
+        if formatting
+        else gettext("Answers moved with it: difference from the baseline {before} → {after}.")
+    )
+    return _with_token(text.format(before=figures.percent(before), after=figures.percent(after)), facts)
 
 
 def _with_token(text: str, facts: Mapping[str, Any]) -> str:
     token = facts.get("token")
     if token is None:
         return text
-    word = figures.token_word(2, bool(facts.get("tokens_known")))[:-1]
-    return f"{text} First difference at {word} {token + 1}."
+    unit = figures.token_word(1, bool(facts.get("tokens_known")))
+    return gettext("{text} First difference at {unit} {number}.").format(text=text, unit=unit, number=token + 1)
 
 
 def _silent(since: str, facts: Mapping[str, Any]) -> str:
     before, after = facts.get("before"), facts.get("after")
-    text = f"Answers differ from the baseline since about {since}, and no fingerprint says why"
-    if before is not None and after is not None:
-        text += f": {figures.percent(before)} → {figures.percent(after)} of answers depart"
-    moved = facts.get("canaries_moved")
-    if moved is not None and facts.get("canaries"):
-        text += f", {moved} of {facts['canaries']} canaries"
-    return _with_token(text + ".", facts)
+    moved, canaries = facts.get("canaries_moved"), facts.get("canaries")
+    departs = before is not None and after is not None
+    among = moved is not None and bool(canaries)
+    if departs and among:
+        text = gettext(
+            "Answers differ from the baseline since about {since}, and no fingerprint says why: "
+            "{before} → {after} of answers depart, {moved} of {canaries} canaries."
+        )
+    elif departs:
+        text = gettext(
+            "Answers differ from the baseline since about {since}, and no fingerprint says why: "
+            "{before} → {after} of answers depart."
+        )
+    elif among:
+        text = gettext(
+            "Answers differ from the baseline since about {since}, and no fingerprint says why, "
+            "{moved} of {canaries} canaries."
+        )
+    else:
+        text = gettext("Answers differ from the baseline since about {since}, and no fingerprint says why.")
+    said = text.format(
+        since=since,
+        before=figures.percent(before),
+        after=figures.percent(after),
+        moved=moved,
+        canaries=canaries,
+    )
+    return _with_token(said, facts)
 
 
 def _cosmetic(since: str, facts: Mapping[str, Any]) -> str:
-    text = "The answers did not move with it"
-    if facts.get("effect_high") is not None:
-        text += f"; a difference of {figures.percent(max(0.0, facts['effect_high']))} or more would have been seen"
-    return text + "."
+    if facts.get("effect_high") is None:
+        return gettext("The answers did not move with it.")
+    return gettext("The answers did not move with it; a difference of {effect} or more would have been seen.").format(
+        effect=figures.percent(max(0.0, facts["effect_high"]))
+    )
 
 
 def _vanished(since: str, facts: Mapping[str, Any]) -> str:
     runs = figures.plural(facts.get("runs", 0), "run")
-    return f"{labels(facts.get('old', ()))} is gone: not in any of the last {runs}. The other names are still there."
-
-
-def _mix(since: str, facts: Mapping[str, Any]) -> str:
-    before, now = figures.percent(facts.get("before")), figures.percent(facts.get("now"))
-    return f"Since {since} the known identities are mixed otherwise: {label(facts.get('main'))} {before} → {now}."
-
-
-def _key(since: str, facts: Mapping[str, Any]) -> str:
-    return (
-        f"Since {since} the fingerprint reads {labels(facts.get('new', ()))} where it was "
-        f"{labels(facts.get('old', ()))}: the server's manners changed, which says nothing about the model."
+    return gettext("{names} is gone: not in any of the last {runs}. The other names are still there.").format(
+        names=labels(facts.get("old", ())), runs=runs
     )
 
 
+def _mix(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("Since {since} the known identities are mixed otherwise: {name} {before} → {now}.").format(
+        since=since,
+        name=label(facts.get("main")),
+        before=figures.percent(facts.get("before")),
+        now=figures.percent(facts.get("now")),
+    )
+
+
+def _key(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext(
+        "Since {since} the fingerprint reads {new} where it was {old}: the server's manners changed, "
+        "which says nothing about the model."
+    ).format(since=since, new=labels(facts.get("new", ())), old=labels(facts.get("old", ())))
+
+
 def _prompt(since: str, facts: Mapping[str, Any]) -> str:
-    return (
-        f"Since {since} the same prompt counts {facts.get('new')} tokens, not {facts.get('old')} "
-        f"({facts.get('canaries')} of {facts.get('asked')} canaries): the template or the tokeniser changed."
+    return gettext(
+        "Since {since} the same prompt counts {new} tokens, not {old} ({canaries} of {asked} canaries): "
+        "the template or the tokeniser changed."
+    ).format(
+        since=since,
+        new=facts.get("new"),
+        old=facts.get("old"),
+        canaries=facts.get("canaries"),
+        asked=facts.get("asked"),
     )
 
 
 def _down(since: str, facts: Mapping[str, Any]) -> str:
-    why = facts.get("why") or "no reason given"
-    return f"No usable answer since {since}: {why.rstrip('.')}."
+    why = _why(facts) or gettext("no reason given")
+    return gettext("No usable answer since {since}: {why}.").format(since=since, why=why.rstrip(".。"))
 
 
-def _words(text: str) -> Any:
-    def say(since: str, facts: Mapping[str, Any]) -> str:
-        return text.format(
-            since=since,
-            **{
-                name: facts.get(name, "")
-                for name in ("why", "what", "was", "old", "new", "cached", "answers", "down_for")
-            },
-        )
-
-    return say
+def _seen(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("{names} was seen for the first time at {since}. Asking again before concluding anything.").format(
+        names=labels(facts.get("new", ())), since=since
+    )
 
 
-_WORDS: dict[Kind, Any] = {
-    Kind.IDENTITY_SEEN: lambda since, f: (
-        f"{labels(f.get('new', ()))} was seen for the first time at {since}. Asking again before concluding anything."
-    ),
+def _returned(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("Since {since} {names} answers again, as it did before.").format(
+        since=since, names=labels(facts.get("new", ()))
+    )
+
+
+def _asked_otherwise(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("Since {since} we ask otherwise ({what}): figures begin a new series.").format(
+        since=since, what=_why(facts, "what")
+    )
+
+
+def _capability(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("Since {since} {what} is {new}; before it was {old}.").format(
+        since=since, what=facts.get("what", ""), new=_treated(facts.get("new", "")), old=_treated(facts.get("old", ""))
+    )
+
+
+def _treated(said: str) -> str:
+    """'honoured 42': what was done in the reader's language, the value as it is."""
+    state, _, value = said.partition(" ")
+    return f"{figures.words(state)} {value}".strip()
+
+
+def _logprobs(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext(
+        "Log probabilities of first tokens moved since about {since}: {after} nats from the baseline, "
+        "where up to {before} was usual. The answers have not moved so far."
+    ).format(since=since, after=f"{facts.get('after', 0):.2f}", before=f"{facts.get('before', 0):.2f}")
+
+
+def _cached(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext(
+        "Since {since} {cached} of {answers} answers come from a cache ({why}): they say nothing about the model."
+    ).format(since=since, cached=facts.get("cached", ""), answers=facts.get("answers", ""), why=_why(facts))
+
+
+def _retired(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("Since {since} the provider says that there is no such model: {why}.").format(
+        since=since, why=_why(facts) or gettext("model not found")
+    )
+
+
+def _recovery(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("It answers again, after {duration}.").format(duration=from_facts(facts.get("down_for", "")))
+
+
+def _no_data(since: str, facts: Mapping[str, Any]) -> str:
+    return gettext("No run has finished since {since}: {why}.").format(since=since, why=_why(facts))
+
+
+_WORDS: dict[Kind, Callable[[str, Mapping[str, Any]], str]] = {
+    Kind.IDENTITY_SEEN: _seen,
     Kind.NEW_IDENTITY: _new_identity,
-    Kind.IDENTITY_RETURNED: lambda since, f: (
-        f"Since {since} {labels(f.get('new', ()))} answers again, as it did before."
-    ),
+    Kind.IDENTITY_RETURNED: _returned,
     Kind.MODEL_ECHO: _echo,
     Kind.ROUTING: _routing,
     Kind.BEHAVIOURAL: _moved,
@@ -160,23 +256,18 @@ _WORDS: dict[Kind, Any] = {
     Kind.VANISHED: _vanished,
     Kind.FINGERPRINT_KEY: _key,
     Kind.PROMPT_TOKENS: _prompt,
-    Kind.REQUEST_CHANGED: _words("Since {since} we ask otherwise ({what}): figures begin a new series."),
-    Kind.CAPABILITY: _words("Since {since} {what} is {new}; before it was {old}."),
+    Kind.REQUEST_CHANGED: _asked_otherwise,
+    Kind.CAPABILITY: _capability,
     Kind.SILENT_CHANGE: _silent,
-    Kind.FORMATTING: lambda since, f: f"Since about {since} answers differ in white space, and in nothing else.",
-    Kind.LOGPROBS: lambda since, f: (
-        f"Log probabilities of first tokens moved since about {since}: {f.get('after', 0):.2f} nats from the baseline, "
-        f"where up to {f.get('before', 0):.2f} was usual. The answers have not moved so far."
-    ),
-    Kind.CACHED: _words(
-        "Since {since} {cached} of {answers} answers come from a cache ({why}): they say nothing about the model."
-    ),
-    Kind.UNCACHED: _words("Answers are fresh again."),
+    Kind.FORMATTING: lambda since, facts: gettext(
+        "Since about {since} answers differ in white space, and in nothing else."
+    ).format(since=since),
+    Kind.LOGPROBS: _logprobs,
+    Kind.CACHED: _cached,
+    Kind.UNCACHED: lambda since, facts: gettext("Answers are fresh again."),
     Kind.OUTAGE: _down,
-    Kind.RETIRED: lambda since, f: (
-        f"Since {since} the provider says that there is no such model: {f.get('why') or 'model not found'}."
-    ),
-    Kind.RECOVERY: _words("It answers again, after {down_for}."),
-    Kind.NO_DATA: _words("No run has finished since {since}: {why}."),
-    Kind.DATA_AGAIN: _words("Runs finish again."),
+    Kind.RETIRED: _retired,
+    Kind.RECOVERY: _recovery,
+    Kind.NO_DATA: _no_data,
+    Kind.DATA_AGAIN: lambda since, facts: gettext("Runs finish again."),
 }

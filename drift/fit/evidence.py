@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from drift.checkup.packed import unpack
 from drift.entered import EntryError
@@ -32,7 +33,7 @@ def of_latest_run(endpoint: Endpoint, now: datetime) -> bytes:
     """A bundle of the endpoint's last finished run. Raises EntryError where there is none."""
     run = Run.objects.filter(monitor__endpoint=endpoint, state=Run.State.FINISHED).order_by("-scheduled_for").first()
     if run is None:
-        raise EntryError("There is no finished run to export yet.")
+        raise EntryError(gettext("There is no finished run to export yet."))
     rows = Sample.objects.filter(run=run, scheduled_for=run.scheduled_for).select_related(
         "identity", "output", "canary"
     )
@@ -49,7 +50,7 @@ def of_checkup(checkup: Checkup, now: datetime) -> bytes:
 
 def _made(pieces: list[Piece], about: dict[str, Any], now: datetime) -> bytes:
     if not pieces:
-        raise EntryError("There is no answer to export.")
+        raise EntryError(gettext("There is no answer to export."))
     return make(pieces, about, signing_key(settings.SECRET_KEY), now)
 
 

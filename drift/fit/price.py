@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Max, Min, Sum
+from django.utils.translation import gettext
 
 from drift import figures
 from drift.batch_effect import Ledger, Price
@@ -40,14 +41,16 @@ class TrafficPrice:
     @property
     def sentence(self) -> str:
         if self.ratio >= 1:
-            return f"At {self.batch} in flight it costs nothing: it writes {self.ratio * 100:.0f} % as fast."
+            said = gettext("At {batch} in flight it costs nothing: it writes {ratio} % as fast.")
+        elif self.breaks_even < 1:
+            said = gettext(
+                "At {batch} in flight it writes {ratio} % as fast. It pays when more than {share} of the traffic "
+                "is asking again what was asked already."
+            )
+        else:
+            said = gettext("At {batch} in flight it writes {ratio} % as fast. Saved repeats alone never pay for it.")
         share = figures.percent(min(self.breaks_even, 1.0))
-        pays = (
-            f"It pays when more than {share} of the traffic is asking again what was asked already"
-            if self.breaks_even < 1
-            else "Saved repeats alone never pay for it"
-        )
-        return f"At {self.batch} in flight it writes {self.ratio * 100:.0f} % as fast. {pays}."
+        return said.format(batch=self.batch, ratio=f"{self.ratio * 100:.0f}", share=share)
 
 
 def on_traffic(prices: Sequence[Price], tokens_per_day: float, hourly: float | None = None) -> tuple[TrafficPrice, ...]:
@@ -81,13 +84,13 @@ def tokens_per_day(team: Team, now: datetime) -> tuple[float, str] | None:
     )
     if seen["tokens"]:
         days = max(1.0, (seen["last"] - seen["first"]) / timedelta(days=1))
-        return seen["tokens"] / days, "reported by your production"
+        return seen["tokens"] / days, gettext("reported by your production")
     own = SeriesBucket.objects.filter(
         series__endpoint__team=team, span=Span.DAY, starts_at__gte=now - WINDOW
     ).aggregate(tokens=Sum("completion_tokens"), first=Min("starts_at"), last=Max("starts_at"))
     if own["tokens"]:
         days = max(1.0, (own["last"] - own["first"]) / timedelta(days=1))
-        return own["tokens"] / days, "what Tidegauge itself asks"
+        return own["tokens"] / days, gettext("what Tidegauge itself asks")
     return None
 
 
@@ -97,7 +100,11 @@ def cheapest(ledger: Ledger | None) -> str:
         return ""
     best = max(ledger.prices, key=lambda price: price.ratio)
     worst = min(ledger.prices, key=lambda price: price.ratio)
-    return (
-        f"Invariant mode writes {best.ratio * 100:.0f} % as fast as fast mode at {best.batch} in flight and "
-        f"{worst.ratio * 100:.0f} % at {worst.batch}."
+    return gettext(
+        "Invariant mode writes {best} % as fast as fast mode at {best_batch} in flight and {worst} % at {worst_batch}."
+    ).format(
+        best=f"{best.ratio * 100:.0f}",
+        best_batch=best.batch,
+        worst=f"{worst.ratio * 100:.0f}",
+        worst_batch=worst.batch,
     )

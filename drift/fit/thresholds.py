@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_lazy
+
 from drift.entered import EntryError
 from drift.models import FitThresholds, Team, User
 
@@ -25,34 +27,50 @@ class Threshold:
 THRESHOLDS = (
     Threshold(
         "replay_bound",
-        "Replay: pairs that might differ unseen",
-        "No pair may differ, and enough must have been asked to exclude more than this",
+        gettext_lazy("Replay: pairs that might differ unseen"),
+        gettext_lazy("No pair may differ, and enough must have been asked to exclude more than this"),
         *("share", 0.01, 0.0001, 0.5),
     ),
-    Threshold("audit_cap", "Audit: your cap", "Answers up to here must repeat", "tokens", 128, 1, 100_000),
+    Threshold(
+        "audit_cap",
+        gettext_lazy("Audit: your cap"),
+        gettext_lazy("Answers up to here must repeat"),
+        "tokens",
+        128,
+        1,
+        100_000,
+    ),
     Threshold(
         "rl_gap",
-        "RL: largest gap of a log probability",
-        "Between sampling a token and scoring it again; 0 means bit for bit",
+        gettext_lazy("RL: largest gap of a log probability"),
+        gettext_lazy("Between sampling a token and scoring it again; 0 means bit for bit"),
         *("nats", 0.0, 0.0, 10.0),
     ),
-    Threshold("rl_tokens", "RL: tokens compared", "Fewer prove nothing", "number", 100, 1, 1_000_000),
+    Threshold(
+        "rl_tokens",
+        gettext_lazy("RL: tokens compared"),
+        gettext_lazy("Fewer prove nothing"),
+        "number",
+        100,
+        1,
+        1_000_000,
+    ),
     Threshold(
         "prefix_hits",
-        "Prefix: repeated prompts served from the cache",
-        "At least this share",
+        gettext_lazy("Prefix: repeated prompts served from the cache"),
+        gettext_lazy("At least this share"),
         *("share", 0.5, 0.01, 1.0),
     ),
     Threshold(
         "prefix_excess",
-        "Prefix: change that a hit might make unseen",
-        "The upper end of the interval must not be above this",
+        gettext_lazy("Prefix: change that a hit might make unseen"),
+        gettext_lazy("The upper end of the interval must not be above this"),
         *("share", 0.25, 0.01, 1.0),
     ),
     Threshold(
         "creative_divergence",
-        "Creative: pairs that differ as it is asked",
-        "At least this share",
+        gettext_lazy("Creative: pairs that differ as it is asked"),
+        gettext_lazy("At least this share"),
         *("share", 0.5, 0.01, 1.0),
     ),
 )
@@ -71,9 +89,15 @@ def change(team: Team, user: User | None, values: Mapping[str, float]) -> None:
     for key, value in values.items():
         one = known.get(key)
         if one is None:
-            raise EntryError(f"There is no threshold called {key}. Known: {', '.join(known)}.")
+            raise EntryError(
+                gettext("There is no threshold called {key}. Known: {join}.").format(key=key, join=", ".join(known))
+            )
         if not one.low <= value <= one.high:
-            raise EntryError(f"{one.label}: enter a number from {one.low:g} to {one.high:g}, not {value:g}.")
+            raise EntryError(
+                gettext("{label}: enter a number from {low} to {high}, not {value}.").format(
+                    label=one.label, low=f"{one.low:g}", high=f"{one.high:g}", value=f"{value:g}"
+                )
+            )
     whole = {**thresholds_of(team), **values}
     kept = {key: value for key, value in whole.items() if value != DEFAULTS[key]}
     FitThresholds.objects.update_or_create(team=team, defaults={"values": kept, "updated_by": user})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.team import Team, User
 
@@ -16,9 +17,9 @@ class AuditEntry(models.Model):
     """
 
     class Action(models.TextChoices):
-        CREATED = "created", "Made"
-        CHANGED = "changed", "Changed"
-        DELETED = "deleted", "Deleted"
+        CREATED = "created", gettext_lazy("Made")
+        CHANGED = "changed", gettext_lazy("Changed")
+        DELETED = "deleted", gettext_lazy("Deleted")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="audit")

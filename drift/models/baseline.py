@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from drift.models.series import Series
 from drift.models.team import User
+from drift.said import Dated, SaidField, said
 
 
 class Baseline(models.Model):
@@ -18,15 +20,15 @@ class Baseline(models.Model):
     """
 
     class State(models.TextChoices):
-        COLLECTING = "collecting", "Being taken"
-        VALID = "valid", "Valid"
-        INVALIDATED = "invalidated", "Void"
-        SUPERSEDED = "superseded", "Replaced"
+        COLLECTING = "collecting", gettext_lazy("Being taken")
+        VALID = "valid", gettext_lazy("Valid")
+        INVALIDATED = "invalidated", gettext_lazy("Void")
+        SUPERSEDED = "superseded", gettext_lazy("Replaced")
 
     class Origin(models.TextChoices):
-        FIRST = "first", "First answers"
-        AFTER_CHANGE = "change", "After a change"
-        PERSON = "person", "Set by hand"
+        FIRST = "first", gettext_lazy("First answers")
+        AFTER_CHANGE = "change", gettext_lazy("After a change")
+        PERSON = "person", gettext_lazy("Set by hand")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="baselines")
@@ -46,7 +48,7 @@ class Baseline(models.Model):
     valid_at = models.DateTimeField(null=True)
     invalidated_at = models.DateTimeField(null=True)
     superseded_at = models.DateTimeField(null=True)
-    reason = models.TextField(blank=True, default="", help_text="Why it no longer holds, in a sentence")
+    reason = SaidField(blank=True, default="", help_text="Why it no longer holds, in a sentence")
     evidence = models.JSONField(default=dict, blank=True)
 
     reference = models.JSONField(default=dict, help_text="{canary: {output: warm comparable answers}}")
@@ -83,7 +85,12 @@ class Baseline(models.Model):
         indexes = [models.Index(fields=["series", "-since"], name="baseline_history")]
 
     def __str__(self) -> str:
-        return self.name or f"of {self.since:%-d %b %Y %H:%M} UTC"
+        return self.called
+
+    @property
+    def called(self) -> str:
+        """Its name, or 'of 29 Nov 2026 14:05 UTC' in the reader's language."""
+        return self.name or said(gettext_noop("of {date}"), date=Dated(self.since))
 
 
 class SeriesWatch(models.Model):

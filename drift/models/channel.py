@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.findings.kinds import Severity
 from drift.models.incident import Incident
 from drift.models.team import Team
+from drift.said import SaidField
 from drift.secrets import EncryptedField
 
 
@@ -17,9 +20,9 @@ class Channel(models.Model):
     """One place to send to, and what belongs there."""
 
     class Kind(models.TextChoices):
-        EMAIL = "email", "E-mail"
-        SLACK = "slack", "Slack"
-        WEBHOOK = "webhook", "Webhook"
+        EMAIL = "email", gettext_lazy("E-mail")
+        SLACK = "slack", gettext_lazy("Slack")
+        WEBHOOK = "webhook", gettext_lazy("Webhook")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="channels")
@@ -30,7 +33,7 @@ class Channel(models.Model):
     signing_secret = EncryptedField(default="", blank=True)
 
     least_severity = models.CharField(
-        max_length=8, choices=[(s.value, s.word) for s in Severity], default=Severity.MEDIUM
+        max_length=8, choices=[(s.value, gettext_lazy(s.text)) for s in Severity], default=Severity.MEDIUM
     )
     providers = ArrayField(models.CharField(max_length=80), default=list, blank=True, help_text="Empty: all")
     tags = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="Empty: all")
@@ -38,13 +41,14 @@ class Channel(models.Model):
     quiet_to = models.TimeField(null=True, blank=True)
     time_zone = models.CharField(max_length=64, default="UTC")
     severe_breaks_quiet = models.BooleanField(default=True)
+    language = models.CharField(max_length=12, choices=settings.LANGUAGES, default="en")
     weekly_summary = models.BooleanField(default=False)
 
     created_at = models.DateTimeField(auto_now_add=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
-    disabled_why = models.CharField(max_length=400, blank=True, default="")
+    disabled_why = SaidField(blank=True, default="")
     last_sent_at = models.DateTimeField(null=True, blank=True)
-    last_error = models.CharField(max_length=400, blank=True, default="")
+    last_error = SaidField(blank=True, default="")
 
     class Meta:
         constraints = [
@@ -68,18 +72,18 @@ class Delivery(models.Model):
     """One message to one channel. A row before it is a message; its public id is the idempotency key."""
 
     class Kind(models.TextChoices):
-        ALERT = "alert", "Alert"
-        UPDATE = "update", "Update"
-        REMINDER = "reminder", "Reminder"
-        RESOLVED = "resolved", "Resolved"
-        SUMMARY = "summary", "Weekly summary"
-        TEST = "test", "Test"
+        ALERT = "alert", gettext_lazy("Alert")
+        UPDATE = "update", gettext_lazy("Update")
+        REMINDER = "reminder", gettext_lazy("Reminder")
+        RESOLVED = "resolved", gettext_lazy("Resolved")
+        SUMMARY = "summary", gettext_lazy("Weekly summary")
+        TEST = "test", gettext_lazy("Test")
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        SENDING = "sending", "Being sent"
-        SENT = "sent", "Sent"
-        FAILED = "failed", "Not sent"
+        DUE = "due", gettext_lazy("Waiting")
+        SENDING = "sending", gettext_lazy("Being sent")
+        SENT = "sent", gettext_lazy("Sent")
+        FAILED = "failed", gettext_lazy("Not sent")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="deliveries")
@@ -97,7 +101,7 @@ class Delivery(models.Model):
     lease_until = models.DateTimeField(null=True)
     attempts_count = models.PositiveSmallIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
-    problem = models.CharField(max_length=400, blank=True, default="")
+    problem = SaidField(blank=True, default="")
 
     class Meta:
         verbose_name_plural = "deliveries"
@@ -130,7 +134,7 @@ class DeliveryAttempt(models.Model):
     ended_at = models.DateTimeField()
     ok = models.BooleanField()
     permanent = models.BooleanField(default=False)
-    detail = models.CharField(max_length=400, blank=True, default="")
+    detail = SaidField(blank=True, default="")
 
     class Meta:
         ordering = ["started_at"]

@@ -6,12 +6,14 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext, gettext_lazy
 
 from drift.answers import Outcome
 from drift.models.endpoint import Endpoint
 from drift.models.series import Monitor
 from drift.models.suite import Suite
 from drift.models.team import Team, User
+from drift.said import SaidField
 
 
 class Checkup(models.Model):
@@ -22,15 +24,15 @@ class Checkup(models.Model):
     """
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        RUNNING = "running", "Asking"
-        FINISHED = "finished", "Finished"
-        STOPPED = "stopped", "Stopped"
-        FAILED = "failed", "Failed"
+        DUE = "due", gettext_lazy("Waiting")
+        RUNNING = "running", gettext_lazy("Asking")
+        FINISHED = "finished", gettext_lazy("Finished")
+        STOPPED = "stopped", gettext_lazy("Stopped")
+        FAILED = "failed", gettext_lazy("Failed")
 
     class Origin(models.TextChoices):
-        ASKED = "asked", "Asked"
-        RECORDED = "recorded", "Recorded elsewhere"
+        ASKED = "asked", gettext_lazy("Asked")
+        RECORDED = "recorded", gettext_lazy("Recorded elsewhere")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="checkups")
@@ -49,7 +51,7 @@ class Checkup(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     state = models.CharField(max_length=8, choices=State.choices, default=State.DUE)
-    problem = models.TextField(blank=True, default="", help_text="Why it waits or ended so")
+    problem = SaidField(blank=True, default="", help_text="Why it waits or ended so")
     claim = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Claims in a row that brought no answer")
@@ -67,7 +69,7 @@ class Checkup(models.Model):
     report = models.JSONField(default=dict, help_text="As drift.checkup.plain writes it")
 
     class Meta:
-        verbose_name = "check-up"
+        verbose_name = gettext_lazy("check-up")
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(repeats__gte=2) & models.Q(repeats__lte=200), name="checkup_repeats_2_to_200"
@@ -102,15 +104,15 @@ class CheckupStage(models.Model):
     """Questions asked in one way. `parameters` are the whole request besides model, messages and cap."""
 
     class Kind(models.TextChoices):
-        QUIET = "quiet", "Quiet"
-        LOAD = "load", "Under load"
-        SHORT = "short", "With a smaller cap"
-        UNSEEDED = "unseeded", "Without a seed"
-        HOT_SEEDED = "hot_seeded", "Temperature 1 with a seed"
-        HOT = "hot", "Temperature 1 without a seed"
-        PREFIX = "prefix", "Cold and warm prefix"
-        SCORED = "scored", "Own answers scored again"
-        RECORDED = "recorded", "Recorded elsewhere"
+        QUIET = "quiet", gettext_lazy("Quiet")
+        LOAD = "load", gettext_lazy("Under load")
+        SHORT = "short", gettext_lazy("With a smaller cap")
+        UNSEEDED = "unseeded", gettext_lazy("Without a seed")
+        HOT_SEEDED = "hot_seeded", gettext_lazy("Temperature 1 with a seed")
+        HOT = "hot", gettext_lazy("Temperature 1 without a seed")
+        PREFIX = "prefix", gettext_lazy("Cold and warm prefix")
+        SCORED = "scored", gettext_lazy("Own answers scored again")
+        RECORDED = "recorded", gettext_lazy("Recorded elsewhere")
 
     checkup = models.ForeignKey(Checkup, on_delete=models.CASCADE, related_name="stages")
     position = models.PositiveSmallIntegerField()
@@ -120,20 +122,20 @@ class CheckupStage(models.Model):
     parameters = models.JSONField(default=dict)
     repeats = models.PositiveSmallIntegerField()
     only = models.JSONField(null=True, help_text="Keys of the questions asked; null: all")
-    note = models.TextField(blank=True, default="", help_text="Why less was asked than planned")
+    note = SaidField(blank=True, default="", help_text="Why less was asked than planned")
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = "stage"
+        verbose_name = gettext_lazy("stage")
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["checkup", "position"], name="checkup_stage_position_unique")]
 
     @property
     def label(self) -> str:
         if self.kind == self.Kind.LOAD:
-            return f"{self.concurrency} in flight"
+            return gettext("{number} in flight").format(number=self.concurrency)
         if self.kind == self.Kind.SHORT:
-            return f"cap {self.max_tokens}"
+            return gettext("cap {number}").format(number=self.max_tokens)
         return str(self.get_kind_display())
 
 
@@ -160,5 +162,5 @@ class CheckupAnswer(models.Model):
     decoded = models.BinaryField(help_text="As drift.checkup.packed writes it")
 
     class Meta:
-        verbose_name = "answer"
+        verbose_name = gettext_lazy("answer")
         constraints = [models.UniqueConstraint(fields=["stage", "question", "repeat"], name="checkup_answer_once")]

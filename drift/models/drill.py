@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.endpoint import Endpoint
 from drift.models.team import Team, User
@@ -14,10 +15,10 @@ class Drill(models.Model):
     """One drill, asked for by a person and played by a worker."""
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        RUNNING = "running", "Running"
-        FINISHED = "finished", "Finished"
-        FAILED = "failed", "Failed"
+        DUE = "due", gettext_lazy("Waiting")
+        RUNNING = "running", gettext_lazy("Running")
+        FINISHED = "finished", gettext_lazy("Finished")
+        FAILED = "failed", gettext_lazy("Failed")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="drills")

@@ -6,18 +6,20 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.answers import ApiKind, Transport
 from drift.models.team import Team, User
+from drift.said import SaidField
 from drift.secrets import EncryptedField
 
 
 class Circuit(models.TextChoices):
     """Whether requests go out. Shown as 'throttled' or 'down', never as drift."""
 
-    CLOSED = "closed", "Open for requests"
-    HALF_OPEN = "half_open", "Trying again"
-    OPEN = "open", "Resting after failures"
+    CLOSED = "closed", gettext_lazy("Open for requests")
+    HALF_OPEN = "half_open", gettext_lazy("Trying again")
+    OPEN = "open", gettext_lazy("Resting after failures")
 
 
 class Endpoint(models.Model):
@@ -52,7 +54,7 @@ class Endpoint(models.Model):
     circuit = models.CharField(max_length=10, choices=Circuit.choices, default=Circuit.CLOSED)
     failures_in_a_row = models.PositiveIntegerField(default=0)
     rest_until = models.DateTimeField(null=True, blank=True)
-    rest_reason = models.CharField(max_length=300, default="", blank=True)
+    rest_reason = SaidField(default="", blank=True)
 
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
@@ -95,16 +97,16 @@ class Capability(models.Model):
     """What one parameter did when asked for: refused, ignored or honoured, with the evidence."""
 
     class State(models.TextChoices):
-        REFUSED = "refused", "Refused"
-        IGNORED = "ignored", "Ignored"
-        HONOURED = "honoured", "Honoured"
-        UNKNOWN = "unknown", "Not known"
+        REFUSED = "refused", gettext_lazy("Refused")
+        IGNORED = "ignored", gettext_lazy("Ignored")
+        HONOURED = "honoured", gettext_lazy("Honoured")
+        UNKNOWN = "unknown", gettext_lazy("Not known")
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="capabilities")
     name = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State.choices)
     value = models.CharField(max_length=80, default="", blank=True)
-    evidence = models.TextField(default="", blank=True)
+    evidence = SaidField(default="", blank=True)
     checked_at = models.DateTimeField()
 
     class Meta:
@@ -116,10 +118,10 @@ class EndpointCheck(models.Model):
     """One conversation with an endpoint to find out whether and how it can be probed."""
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        RUNNING = "running", "Asking"
-        PASSED = "passed", "Passed"
-        FAILED = "failed", "Failed"
+        DUE = "due", gettext_lazy("Waiting")
+        RUNNING = "running", gettext_lazy("Asking")
+        PASSED = "passed", gettext_lazy("Passed")
+        FAILED = "failed", gettext_lazy("Failed")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="checks")
@@ -129,7 +131,7 @@ class EndpointCheck(models.Model):
     lease_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     finished_at = models.DateTimeField(null=True)
-    problem = models.TextField(default="", help_text="What is wrong and what to do, in a sentence")
+    problem = SaidField(default="", help_text="What is wrong and what to do, in a sentence")
     report = models.JSONField(default=dict)
 
     class Meta:

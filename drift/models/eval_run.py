@@ -6,11 +6,14 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext, gettext_lazy
 
+from drift import figures
 from drift.answers import Outcome
 from drift.models.endpoint import Endpoint
 from drift.models.eval_set import EvalCase, EvalVersion
 from drift.models.team import User
+from drift.said import SaidField
 
 
 class EvalRun(models.Model):
@@ -19,12 +22,12 @@ class EvalRun(models.Model):
     """
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        RUNNING = "running", "Running"
-        PAUSED = "paused", "Paused"
-        FINISHED = "finished", "Finished"
-        STOPPED = "stopped", "Stopped"
-        FAILED = "failed", "Failed"
+        DUE = "due", gettext_lazy("Waiting")
+        RUNNING = "running", gettext_lazy("Running")
+        PAUSED = "paused", gettext_lazy("Paused")
+        FINISHED = "finished", gettext_lazy("Finished")
+        STOPPED = "stopped", gettext_lazy("Stopped")
+        FAILED = "failed", gettext_lazy("Failed")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     version = models.ForeignKey(EvalVersion, on_delete=models.PROTECT, related_name="runs")
@@ -42,7 +45,7 @@ class EvalRun(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     state = models.CharField(max_length=8, choices=State.choices, default=State.DUE)
-    problem = models.TextField(blank=True, default="", help_text="Why it waits, is paused or ended so")
+    problem = SaidField(blank=True, default="", help_text="Why it waits, is paused or ended so")
     claim = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Claims in a row that brought no answer")
@@ -58,7 +61,7 @@ class EvalRun(models.Model):
     tokens = models.PositiveBigIntegerField(default=0)
 
     class Meta:
-        verbose_name = "eval run"
+        verbose_name = gettext_lazy("eval run")
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(repeats__gte=1) & models.Q(repeats__lte=100), name="eval_repeats_1_to_100"
@@ -83,7 +86,9 @@ class EvalRun(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name or f"{self.version}, {self.created_at:%d %b %H:%M}"
+        return self.name or gettext("{version}, {time}").format(
+            version=self.version, time=figures.day_time_padded(self.created_at)
+        )
 
     @property
     def over(self) -> bool:
@@ -105,7 +110,7 @@ class EvalArm(models.Model):
     parameters = models.JSONField(default=dict, help_text="On top of the endpoint's; null removes one")
 
     class Meta:
-        verbose_name = "arm"
+        verbose_name = gettext_lazy("arm")
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["run", "position"], name="eval_arm_position_unique"),
@@ -153,10 +158,10 @@ class EvalAnswer(models.Model):
     score = models.FloatField(null=True, help_text="Over all graders; null: unscored, or not graded yet")
     graded_at = models.DateTimeField(null=True)
     extracted = models.TextField(blank=True, default="")
-    why = models.TextField(blank=True, default="")
+    why = SaidField(blank=True, default="")
 
     class Meta:
-        verbose_name = "answer"
+        verbose_name = gettext_lazy("answer")
         constraints = [
             models.UniqueConstraint(fields=["arm", "case", "repeat"], name="eval_answer_once"),
             models.CheckConstraint(
@@ -177,10 +182,10 @@ class EvalScore(models.Model):
     grader_version = models.PositiveSmallIntegerField()
     score = models.FloatField(null=True, help_text="Null: this grader could not score it")
     extracted = models.TextField(blank=True, default="")
-    why = models.TextField(blank=True, default="")
+    why = SaidField(blank=True, default="")
     raw = models.BinaryField(null=True, help_text="What a judge or webhook answered, as received")
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
 
     class Meta:
-        verbose_name = "score"
+        verbose_name = gettext_lazy("score")
         constraints = [models.UniqueConstraint(fields=["answer", "place", "trial"], name="eval_score_once")]

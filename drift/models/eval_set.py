@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.team import Team, User
 
@@ -17,7 +18,7 @@ class EvalSet(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        verbose_name = "eval set"
+        verbose_name = gettext_lazy("eval set")
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "name"],
@@ -45,7 +46,7 @@ class EvalVersion(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        verbose_name = "version"
+        verbose_name = gettext_lazy("version")
         constraints = [models.UniqueConstraint(fields=["eval_set", "number"], name="eval_version_unique")]
 
     def __str__(self) -> str:
@@ -70,7 +71,7 @@ class EvalCase(models.Model):
     metadata = models.JSONField(default=dict)
 
     class Meta:
-        verbose_name = "case"
+        verbose_name = gettext_lazy("case")
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["version", "key"], name="eval_case_key_unique"),
@@ -86,8 +87,8 @@ class EvalUpload(models.Model):
     """A file someone brought: results to report on, or cases to make a set of. The bytes are kept, and read again."""
 
     class Purpose(models.TextChoices):
-        RESULTS = "results", "Results"
-        CASES = "cases", "Cases"
+        RESULTS = "results", gettext_lazy("Results")
+        CASES = "cases", gettext_lazy("Cases")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="eval_uploads")
@@ -99,7 +100,7 @@ class EvalUpload(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        verbose_name = "upload"
+        verbose_name = gettext_lazy("upload")
 
     def __str__(self) -> str:
         return self.name

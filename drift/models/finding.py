@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.findings.kinds import Kind, Severity
 from drift.models.baseline import Baseline
@@ -25,8 +26,8 @@ class Finding(models.Model):
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="findings")
     baseline = models.ForeignKey(Baseline, null=True, on_delete=models.SET_NULL, related_name="findings")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.SET_NULL, related_name="findings")
-    kind = models.CharField(max_length=24, choices=[(k.value, k.headline) for k in Kind])
-    severity = models.CharField(max_length=8, choices=[(s.value, s.word) for s in Severity])
+    kind = models.CharField(max_length=24, choices=[(k.value, gettext_lazy(k.text)) for k in Kind])
+    severity = models.CharField(max_length=8, choices=[(s.value, gettext_lazy(s.text)) for s in Severity])
     began_at = models.DateTimeField(help_text="Since when, as far as it is known")
     found_at = models.DateTimeField()
     voids = models.BooleanField(default=False)

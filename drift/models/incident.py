@@ -5,27 +5,29 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.findings.kinds import Family, Severity
 from drift.models.endpoint import Endpoint
 from drift.models.team import Team, User
+from drift.said import SaidField
 
 
 class Incident(models.Model):
     """One cause, however many canaries, monitors or endpoints show it. open -> acknowledged -> resolved."""
 
     class State(models.TextChoices):
-        OPEN = "open", "Open"
-        ACKNOWLEDGED = "acknowledged", "Acknowledged"
-        RESOLVED = "resolved", "Resolved"
+        OPEN = "open", gettext_lazy("Open")
+        ACKNOWLEDGED = "acknowledged", gettext_lazy("Acknowledged")
+        RESOLVED = "resolved", gettext_lazy("Resolved")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="incidents")
     family = models.CharField(max_length=12, choices=[(f.value, f.value) for f in Family])
     provider = models.CharField(max_length=200, help_text="Findings of one provider within minutes are one incident")
-    severity = models.CharField(max_length=8, choices=[(s.value, s.word) for s in Severity])
+    severity = models.CharField(max_length=8, choices=[(s.value, gettext_lazy(s.text)) for s in Severity])
     state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
-    title = models.CharField(max_length=300)
+    title = SaidField()
     endpoints = models.ManyToManyField(Endpoint, related_name="incidents")
     simulated = models.BooleanField(default=False)
 
@@ -41,7 +43,7 @@ class Incident(models.Model):
     acknowledged_until = models.DateTimeField(null=True)
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    resolution = models.CharField(max_length=300, blank=True, default="")
+    resolution = SaidField(blank=True, default="")
 
     class Meta:
         constraints = [
@@ -70,27 +72,27 @@ class Event(models.Model):
     """One line of the feed. Written with what it tells of, never changed."""
 
     class Kind(models.TextChoices):
-        FINDING = "finding", "Found"
-        OPENED = "opened", "Incident opened"
-        JOINED = "joined", "Joined an incident"
-        ACKNOWLEDGED = "acknowledged", "Acknowledged"
-        REOPENED = "reopened", "Opened again"
-        RESOLVED = "resolved", "Resolved"
-        NOTE = "note", "Note"
-        MARKED = "marked", "Marked on the charts"
-        UNMARKED = "unmarked", "Mark taken off the charts"
-        ALERTED = "alerted", "Alert written"
-        REMINDED = "reminded", "Reminder written"
-        BASELINE = "baseline", "Baseline"
-        SILENCE = "silence", "Silence"
-        CHANNEL = "channel", "Channel"
-        DRILL = "drill", "Fire drill"
+        FINDING = "finding", gettext_lazy("Found")
+        OPENED = "opened", gettext_lazy("Incident opened")
+        JOINED = "joined", gettext_lazy("Joined an incident")
+        ACKNOWLEDGED = "acknowledged", gettext_lazy("Acknowledged")
+        REOPENED = "reopened", gettext_lazy("Opened again")
+        RESOLVED = "resolved", gettext_lazy("Resolved")
+        NOTE = "note", gettext_lazy("Note")
+        MARKED = "marked", gettext_lazy("Marked on the charts")
+        UNMARKED = "unmarked", gettext_lazy("Mark taken off the charts")
+        ALERTED = "alerted", gettext_lazy("Alert written")
+        REMINDED = "reminded", gettext_lazy("Reminder written")
+        BASELINE = "baseline", gettext_lazy("Baseline")
+        SILENCE = "silence", gettext_lazy("Silence")
+        CHANNEL = "channel", gettext_lazy("Channel")
+        DRILL = "drill", gettext_lazy("Fire drill")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
     kind = models.CharField(max_length=12, choices=Kind.choices)
-    text = models.TextField()
+    text = SaidField()
     actor = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.CASCADE, related_name="events")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="events")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.series import Series
 from drift.models.suite import Canary
 
 
 class Span(models.TextChoices):
-    HOUR = "hour", "Hour"
-    DAY = "day", "Day"
+    HOUR = "hour", gettext_lazy("Hour")
+    DAY = "day", gettext_lazy("Day")
 
 
 class CanaryBucket(models.Model):

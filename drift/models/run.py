@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.series import Monitor, Series
 from drift.models.team import User
+from drift.said import SaidField
 
 
 class Run(models.Model):
@@ -18,16 +20,16 @@ class Run(models.Model):
     """
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        RUNNING = "running", "Running"
-        FINISHED = "finished", "Finished"
-        FAILED = "failed", "Failed"
-        SKIPPED = "skipped", "Skipped"
+        DUE = "due", gettext_lazy("Waiting")
+        RUNNING = "running", gettext_lazy("Running")
+        FINISHED = "finished", gettext_lazy("Finished")
+        FAILED = "failed", gettext_lazy("Failed")
+        SKIPPED = "skipped", gettext_lazy("Skipped")
 
     class Origin(models.TextChoices):
-        SCHEDULE = "schedule", "Schedule"
-        PERSON = "person", "Run now"
-        EXTRA = "extra", "Extra samples"
+        SCHEDULE = "schedule", gettext_lazy("Schedule")
+        PERSON = "person", gettext_lazy("Run now")
+        EXTRA = "extra", gettext_lazy("Extra samples")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     monitor = models.ForeignKey(Monitor, on_delete=models.CASCADE, related_name="runs")
@@ -46,7 +48,7 @@ class Run(models.Model):
     published_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    problem = models.TextField(default="", blank=True)
+    problem = SaidField(default="", blank=True)
 
     samples_stored = models.PositiveIntegerField(default=0)
     samples_comparable = models.PositiveIntegerField(default=0)

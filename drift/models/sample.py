@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext
 
 from drift.answers import FingerprintState, Outcome
 from drift.models.endpoint import Endpoint
@@ -40,7 +41,7 @@ class Identity(models.Model):
         """The short form shown on pages."""
         if self.fingerprint_state == FingerprintState.VALUE:
             return self.fingerprint
-        return {"absent": "none given", "null": "null", "empty": "empty"}[self.fingerprint_state]
+        return {"absent": gettext("none given"), "null": "null", "empty": gettext("empty")}[self.fingerprint_state]
 
 
 class Output(models.Model):

@@ -9,6 +9,7 @@ from django.db import models
 from drift.answers import Transport
 from drift.models.endpoint import Endpoint
 from drift.models.suite import Suite
+from drift.said import SaidField
 
 
 class Series(models.Model):
@@ -38,7 +39,7 @@ class Monitor(models.Model):
     concurrency = models.PositiveSmallIntegerField(default=4, help_text="Requests in flight at once")
     tokens_per_day = models.PositiveBigIntegerField(null=True, blank=True, help_text="Budget; empty: no limit")
     active = models.BooleanField(default=True)
-    paused_reason = models.CharField(max_length=200, default="", blank=True)
+    paused_reason = SaidField(default="", blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
     next_due_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)

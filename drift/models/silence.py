@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.endpoint import Endpoint
 from drift.models.team import Team, User
@@ -17,8 +18,8 @@ class Silence(models.Model):
     """
 
     class Kind(models.TextChoices):
-        SILENCE = "silence", "Silence"
-        MAINTENANCE = "maintenance", "Maintenance"
+        SILENCE = "silence", gettext_lazy("Silence")
+        MAINTENANCE = "maintenance", gettext_lazy("Maintenance")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="silences")
@@ -49,10 +50,10 @@ class AlertRules(models.Model):
     """What a team decided about alerts as a whole."""
 
     class Period(models.TextChoices):
-        WEEK = "week", "a week"
-        MONTH = "month", "a month"
-        QUARTER = "quarter", "a quarter"
-        YEAR = "year", "a year"
+        WEEK = "week", gettext_lazy("a week")
+        MONTH = "month", gettext_lazy("a month")
+        QUARTER = "quarter", gettext_lazy("a quarter")
+        YEAR = "year", gettext_lazy("a year")
 
     team = models.OneToOneField(Team, on_delete=models.CASCADE, primary_key=True, related_name="alert_rules")
     false_alarms = models.FloatField(default=1.0, help_text="At most so many false alarms, over all endpoints")

@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 
 class User(AbstractUser):
@@ -19,9 +20,9 @@ class User(AbstractUser):
 
 
 class Role(models.TextChoices):
-    OWNER = "owner", "Owner"
-    EDITOR = "editor", "Editor"
-    VIEWER = "viewer", "Viewer"
+    OWNER = "owner", gettext_lazy("Owner")
+    EDITOR = "editor", gettext_lazy("Editor")
+    VIEWER = "viewer", gettext_lazy("Viewer")
 
 
 class Team(models.Model):

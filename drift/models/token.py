@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from drift.models.team import Team, User
 
@@ -13,8 +14,8 @@ class ApiToken(models.Model):
     """One key: read-only (`tgr_...`) or read and write (`tgw_...`). Only its hash is kept; it is shown once."""
 
     class Scope(models.TextChoices):
-        READ = "read", "Read"
-        WRITE = "write", "Read and write"
+        READ = "read", gettext_lazy("Read")
+        WRITE = "write", gettext_lazy("Read and write")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="tokens")
@@ -29,7 +30,7 @@ class ApiToken(models.Model):
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = "token"
+        verbose_name = gettext_lazy("token")
 
     def __str__(self) -> str:
         return f"{self.name} ({self.start}…)"

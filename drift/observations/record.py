@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from urllib.parse import urlsplit
@@ -67,6 +68,7 @@ def record(team: Team, seen: Sequence[Observation], now: datetime) -> list[Rejec
             _store(batch, now)
         except IntegrityError:  # an identity remembered here was removed meanwhile
             identities.forget()
+            prompts.forget()
             _store(batch, now)
     return rejected
 
@@ -82,14 +84,33 @@ def _add(batch: Batch, endpoint: int, one: Observation) -> None:
         batch.outputs[endpoint, hour.date(), one.prompt_hash[:128], one.output_hash[:128]] += 1
 
 
+NAMED_FOR_S = 5.0  # how long a name is taken for the endpoint that bore it when it was last looked up
+MOST_NAMED = 50_000
+_named: dict[tuple[int, str], tuple[int, float]] = {}
+
+
 class _Endpoints:
     """The team's endpoints that a batch speaks of, by every way in which it can name one."""
 
-    def __init__(self, team: Team, seen: Iterable[Observation]) -> None:
+    def __init__(self, team: Team, seen: Sequence[Observation]) -> None:
         self.by_name: dict[str, int] = {}
         self.by_model: dict[tuple[str, str], list[int]] = defaultdict(list)
+        tick = time.monotonic()
         names = {one.endpoint for one in seen if one.endpoint}
         models = {one.model for one in seen if not one.endpoint}
+        for name in names:
+            pk, until = _named.get((team.pk, name), (0, 0.0))
+            if until > tick:
+                self.by_name[name] = pk
+        names -= self.by_name.keys()
+        if names or models:
+            self._look_up(team, names, models)
+        if len(_named) > MOST_NAMED:
+            _named.clear()
+        found = ((name, self._named(name)) for name in names)
+        _named.update({(team.pk, name): (pk, tick + NAMED_FOR_S) for name, pk in found if pk is not None})
+
+    def _look_up(self, team: Team, names: Set[str], models: Set[str]) -> None:
         ids = [read for read in map(_uuid, names) if read is not None]
         wanted = Q(name__in=names) | Q(public_id__in=ids) | Q(model__in=models)
         rows = Endpoint.objects.filter(wanted, team=team, archived_at=None)
@@ -102,10 +123,13 @@ class _Endpoints:
 
     def of(self, one: Observation) -> int | None:
         if one.endpoint:
-            known = self.by_name.get(one.endpoint)
-            return known if known is not None else self.by_name.get(str(_uuid(one.endpoint)))
+            return self._named(one.endpoint)
         found = self.by_model.get((one.model, one.host.lower()), [])
         return found[0] if len(found) == 1 else None
+
+    def _named(self, name: str) -> int | None:
+        known = self.by_name.get(name)
+        return known if known is not None else self.by_name.get(str(_uuid(name)))
 
 
 def _uuid(text: str) -> UUID | None:
@@ -126,9 +150,10 @@ def _store(batch: Batch, now: datetime) -> None:
             buckets[endpoint, known[endpoint, claim], hour].add(
                 total.answers, total.prompt_tokens, total.completion_tokens, total.last_at
             )
+        prompts.add(batch.outputs)
+        # late, because every batch of the hour meets in these rows and waits for whoever holds them
         _add_to_buckets(buckets)
         identities.note_seen({pk: last_seen[key] for key, pk in known.items() if pk is not None}, now)
-        prompts.add(batch.outputs)
         identities.tell(fresh, now)
 
 

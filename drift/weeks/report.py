@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from drift.alike import Pair
 from drift.checkup.side_by_side import open_ranks
 from drift.comparison import Compared
@@ -185,16 +187,24 @@ def _weeks(one: Compared, rank: tuple[int, int] | None, changes: Sequence[Change
 def _sentence(endpoints: Sequence[Weeks], same: bool) -> str:
     known = [one for one in endpoints if one.divergence is not None]
     if len(known) < 2:
-        return "Not enough answers to compare."
+        return gettext("Not enough answers to compare.")
     if not same:
-        return "These endpoints were asked different suites: no common scale, so no ranking."
+        return gettext("These endpoints were asked different suites: no common scale, so no ranking.")
     ranked = [one for one in known if one.rank is not None]
     first = [one.name for one in ranked if one.rank and one.rank[1] == 1]
     last = [one.name for one in ranked if one.rank and one.rank[0] == len(ranked)]
     changed = sum(one.changes_in_all > 0 for one in endpoints)
-    tail = f" {changed} of {len(endpoints)} showed a change." if changed else " None showed a change."
+    tail = (
+        gettext("{number} of {total} showed a change.").format(number=changed, total=len(endpoints))
+        if changed
+        else gettext("None showed a change.")
+    )
     if first and last:
-        return f"{first[0]} repeats best and {last[0]} least, by more than chance allows.{tail}"
-    if first or last:
-        return f"{(first or last)[0]} repeats {'best' if first else 'least'}, by more than chance allows.{tail}"
-    return f"No order can be told: the differences are within what chance allows.{tail}"
+        said = gettext("{best} repeats best and {worst} least, by more than chance allows. {tail}")
+    elif first:
+        said = gettext("{best} repeats best, by more than chance allows. {tail}")
+    elif last:
+        said = gettext("{worst} repeats least, by more than chance allows. {tail}")
+    else:
+        said = gettext("No order can be told: the differences are within what chance allows. {tail}")
+    return said.format(best="".join(first[:1]), worst="".join(last[:1]), tail=tail)

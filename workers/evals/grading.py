@@ -14,6 +14,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connections
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import endpoints
 from drift.addresses import AddressRule
@@ -25,6 +26,8 @@ from drift.evals.case import Case
 from drift.evals.graders import Grade, Grader, ModelGraded, Webhook
 from drift.evals.store import case_of, graders_of
 from drift.models import Endpoint, EvalAnswer, EvalRun, EvalScore
+from drift.said import said as told
+from drift.said import shown, together
 from workers.evals.asking import ClaimLostError
 from workers.evals.shares import Holder, Shares
 from workers.evals.webhook import post
@@ -95,7 +98,7 @@ async def _grade_one(
 ) -> None:
     now = timezone.now()
     if answer.outcome not in record.GRADED:
-        why = answer.why or answer.error_message or answer.outcome.replace("_", " ")
+        why = answer.why or answer.error_message or told(answer.outcome.replace("_", " "))
         await sync_to_async(record.store_scores)(answer, [], None, "", why, now)
         return
     case = case_of(answer.case)
@@ -117,7 +120,7 @@ async def _grade_one(
         grades.append(graders.settle(description, grade))
     score = graders.combined([d for d, _ in described], [grade.score for grade in grades], answer.case.threshold)
     extracted = next((grade.extracted for grade in grades if grade.extracted), "")
-    why = "; ".join(grade.why for grade in grades if grade.why)
+    why = together([grade.why for grade in grades if grade.why])
     await sync_to_async(record.store_scores)(answer, rows, score, extracted, why, now)
 
 
@@ -131,7 +134,7 @@ async def _judge(
 ) -> tuple[Grade, list[EvalScore]]:
     """One grade from the judge's verdicts, each of them a row."""
     if grader.endpoint not in askers:
-        return Grade(None, "", "its judging endpoint is no longer there"), []
+        return Grade(None, "", told(gettext_noop("its judging endpoint is no longer there"))), []
     rows = []
     for trial in range(1, grader.repeats + 1):
         messages = grader.messages(answer.text, case, secrets.token_hex(6))
@@ -139,7 +142,14 @@ async def _judge(
         if decoded.outcome in COMPARABLE:
             grade = grader.read(decoded.text)
         else:
-            grade = Grade(None, "", f"the judge: {decoded.error_message or decoded.outcome.replace('_', ' ')}")
+            grade = Grade(
+                None,
+                "",
+                told(
+                    gettext_noop("the judge: {problem}"),
+                    problem=decoded.error_message or told(decoded.outcome.replace("_", " ")),
+                ),
+            )
         row = _row(answer, place, {"kind": "model_graded"}, grader, grade, raw=exchange.body, trial=trial)
         row.cost = cost_of(judges[grader.endpoint], decoded.usage)
         rows.append(row)
@@ -165,6 +175,6 @@ def _row(
         grader_version=grader.version,
         score=grade.score,
         extracted=visible(grade.extracted)[:4000],
-        why=visible(grade.why)[:4000],
+        why=shown(grade.why, 4000),
         raw=raw,
     )

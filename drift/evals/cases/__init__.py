@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.utils.translation import gettext, gettext_lazy
+
 from drift.evals.cases import inspect_cases, openai_evals, promptfoo
 from drift.evals.cases.imported import Imported, Problem
 from drift.evals.errors import EvalError, FileError
 from drift.evals.lines import rows_of, text_of
 
 FORMATS: Mapping[str, tuple[str, Callable[[str, bytes], Imported]]] = {
-    "inspect": ("Inspect: input, target", inspect_cases.read),
-    "promptfoo": ("promptfoo: YAML, CSV or JSONL tests", promptfoo.read),
-    "openai": ("OpenAI evals: input, ideal", openai_evals.read),
+    "inspect": (gettext_lazy("Inspect: input, target"), inspect_cases.read),
+    "promptfoo": (gettext_lazy("promptfoo: YAML, CSV or JSONL tests"), promptfoo.read),
+    "openai": (gettext_lazy("OpenAI evals: input, ideal"), openai_evals.read),
 }
 MOST_CASES = 20_000
 
@@ -26,7 +28,7 @@ def recognise(name: str, data: bytes) -> str | None:
         return "promptfoo"
     first = next(iter(rows_of(name, data)), None)
     if first is None:
-        raise FileError("the file has no rows")
+        raise FileError(gettext("the file has no rows"))
     columns = set(first[1])
     if {"input", "ideal"} <= columns:
         return "openai"
@@ -38,10 +40,16 @@ def recognise(name: str, data: bytes) -> str | None:
 def read(name: str, data: bytes, kind: str) -> Imported:
     """The cases of a file of that format. Raises EvalError where nothing can be read."""
     if kind not in FORMATS:
-        raise EvalError(f"there is no format '{kind}'; there are: {', '.join(FORMATS)}")
+        raise EvalError(
+            gettext("there is no format '{kind}'; there are: {join}").format(kind=kind, join=", ".join(FORMATS))
+        )
     found = FORMATS[kind][1](name, data)
     if len(found.cases) > MOST_CASES:
-        raise FileError(f"the file has {len(found.cases):,} cases; {MOST_CASES:,} are the most")
+        raise FileError(
+            gettext("the file has {cases} cases; {most_cases} are the most").format(
+                cases=f"{len(found.cases):,}", most_cases=f"{MOST_CASES:,}"
+            )
+        )
     return found.with_unique_keys()
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals import graders
 from drift.evals.cases.refusals import refused_type, refused_value
 from drift.evals.errors import FileError
@@ -51,17 +53,21 @@ TYPES: Mapping[str, Callable[[Any], Description]] = {
 def grader_of(assertion: Any) -> Description:
     """The grader that says the same as `{type, value, threshold, weight}`. Raises EvalError on code and the unknown."""
     if not isinstance(assertion, dict) or "type" not in assertion:
-        raise FileError("an assertion needs a type")
+        raise FileError(gettext("an assertion needs a type"))
     kind = str(assertion["type"])
     why = refused_type(kind) or refused_value(assertion.get("value")) or refused_value(assertion.get("transform"))
     if why:
         raise FileError(why)
     if assertion.get("transform"):
-        raise FileError("transform is refused: no uploaded code is run here")
+        raise FileError(gettext("transform is refused: no uploaded code is run here"))
     negate = kind.startswith("not-")
     plain = kind.removeprefix("not-")
     if plain not in TYPES:
-        raise FileError(f"the assertion '{kind}' has no equal here; there are: {', '.join(TYPES)}")
+        raise FileError(
+            gettext("the assertion '{kind}' has no equal here; there are: {join}").format(
+                kind=kind, join=", ".join(TYPES)
+            )
+        )
     described = TYPES[plain](assertion.get("value", ""))
     if negate:
         described["negate"] = True

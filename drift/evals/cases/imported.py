@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.case import Case
 
 
@@ -17,7 +19,11 @@ class Problem:
     text: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.text}" if self.line is not None else self.text
+        return (
+            gettext("line {line}: {text}").format(line=self.line, text=self.text)
+            if self.line is not None
+            else self.text
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals import graders
 from drift.evals.case import LETTERS, Case
 from drift.evals.cases.imported import Imported, Problem
@@ -38,7 +40,7 @@ def read(name: str, data: bytes) -> Imported:
 def _refusal(row: Mapping[str, Any]) -> str | None:
     for field in NOT_TAKEN:
         if row.get(field):
-            return f"'{field}' is refused: it asks for a machine to run things on"
+            return gettext("'{field}' is refused: it asks for a machine to run things on").format(field=field)
     return refused_value({"input": row.get("input"), "target": row.get("target")})
 
 
@@ -83,16 +85,16 @@ def messages_of(value: Any) -> tuple[dict[str, Any], ...]:
             value = json.loads(value)
     if isinstance(value, str):
         if not value.strip():
-            raise FileError("'input' is empty")
+            raise FileError(gettext("'input' is empty"))
         return ({"role": "user", "content": value},)
     if not isinstance(value, list) or not value:
-        raise FileError("'input' must be a text or a list of messages")
+        raise FileError(gettext("'input' must be a text or a list of messages"))
     messages = []
     for message in value:
         if not isinstance(message, dict) or message.get("role") not in ROLES:
-            raise FileError(f"a message needs a role ({', '.join(ROLES)}) and content")
+            raise FileError(gettext("a message needs a role ({join}) and content").format(join=", ".join(ROLES)))
         if not isinstance(message.get("content"), str):
-            raise FileError("the content of a message must be text; images and tools are not taken over")
+            raise FileError(gettext("the content of a message must be text; images and tools are not taken over"))
         messages.append({"role": message["role"], "content": message["content"]})
     return tuple(messages)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext
 
 from drift.evals.errors import FileError
 
@@ -40,25 +41,25 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", _text)
 def read_yaml(text: str) -> Any:
     """Raises FileError on what is not YAML, is too large, or unfolds into too much."""
     if len(text) > LARGEST:
-        raise FileError(f"the file is larger than {LARGEST // 2**20} MB")
+        raise FileError(gettext("the file is larger than {largest} MB").format(largest=LARGEST // 2**20))
     try:
         loader = _Loader(text)
     except yaml.YAMLError as error:
-        raise FileError(f"not YAML that can be read: {error}") from None
+        raise FileError(gettext("not YAML that can be read: {error}").format(error=error)) from None
     try:
         node = loader.get_single_node()
         if node is None:
-            raise FileError("the file is empty")
+            raise FileError(gettext("the file is empty"))
         if _unfolded(node, {}) > MOST_NODES:
-            raise FileError("the aliases of this file unfold into too much")
+            raise FileError(gettext("the aliases of this file unfold into too much"))
         return loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(f"not YAML that can be read: {error.problem}", line) from None
+        raise FileError(gettext("not YAML that can be read: {problem}").format(problem=error.problem), line) from None
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"not YAML that can be read: {error}") from None
+        raise FileError(gettext("not YAML that can be read: {error}").format(error=error)) from None
     finally:
         loader.dispose()
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.case import Case
 from drift.evals.cases.imported import Imported, Problem
 from drift.evals.cases.inspect_cases import messages_of, texts
@@ -49,7 +51,7 @@ def _case(row: Mapping[str, Any], columns: CaseColumns, number: int) -> Case:
         raise FileError(why)
     repeats = str(at(row, columns.repeats) or "").strip()
     if repeats and not (repeats.isdecimal() and 1 <= int(repeats) <= 100):
-        raise FileError(f"repeats must be 1 to 100, not '{repeats}'")
+        raise FileError(gettext("repeats must be 1 to 100, not '{repeats}'").format(repeats=repeats))
     return Case(
         key=str(at(row, columns.key) or f"case-{number}"),
         messages=messages_of(at(row, columns.question)),

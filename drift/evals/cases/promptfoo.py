@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.case import Case, refuse_code
 from drift.evals.cases.assertions import from_cell, grader_of
 from drift.evals.cases.imported import Imported, Problem
@@ -37,14 +39,22 @@ def read(name: str, data: bytes) -> Imported:
 def _config(text: str) -> Imported:
     config = read_yaml(text)
     if not isinstance(config, dict):
-        raise FileError("a promptfoo configuration must be a mapping with 'tests'")
+        raise FileError(gettext("a promptfoo configuration must be a mapping with 'tests'"))
     templates, problems = _templates(config.get("prompts"))
     defaults = config.get("defaultTest")
     if isinstance(defaults, str):
-        raise FileError(f"defaultTest: {refused_value(defaults) or 'must be a mapping'}", _line(config))
+        raise FileError(
+            gettext("defaultTest: {refused_value}").format(
+                refused_value=refused_value(defaults) or gettext("must be a mapping")
+            ),
+            _line(config),
+        )
     tests = config.get("tests")
     if isinstance(tests, str):
-        raise FileError(f"tests: {refused_value(tests) or 'must be a list'}", _line(config))
+        raise FileError(
+            gettext("tests: {refused_value}").format(refused_value=refused_value(tests) or gettext("must be a list")),
+            _line(config),
+        )
     rows: list[tuple[int | None, Any]] = [(_line(test, config), test) for test in tests or []]
     options = config.get("evaluateOptions") or {}
     repeats = options.get("repeat") if isinstance(options, dict) else None
@@ -66,7 +76,7 @@ def _templates(prompts: Any) -> tuple[tuple[str, ...], list[Problem]]:
                 raise FileError(why)
             refuse_code(str(raw))
         except EvalError as error:
-            problems.append(Problem(_line(prompt), f"prompt: {error}"))
+            problems.append(Problem(_line(prompt), gettext("prompt: {error}").format(error=error)))
         else:
             templates.append(str(raw))
     return tuple(templates), problems
@@ -87,15 +97,15 @@ def _tests(rows: list[tuple[int | None, Any]], defaults: Mapping[str, Any], temp
 
 def _case(test: Any, defaults: Mapping[str, Any], number: int) -> Case:
     if isinstance(test, str):
-        raise FileError(refused_value(test) or "a test must be a mapping with 'vars'")
+        raise FileError(refused_value(test) or gettext("a test must be a mapping with 'vars'"))
     if not isinstance(test, dict):
-        raise FileError("a test must be a mapping with 'vars'")
+        raise FileError(gettext("a test must be a mapping with 'vars'"))
     values = {**(defaults.get("vars") or {}), **(test.get("vars") or {})}
     why = refused_value(values)
     if why:
-        raise FileError(f"vars: {why}", _line(test.get("vars")))
+        raise FileError(gettext("vars: {why}").format(why=why), _line(test.get("vars")))
     if (test.get("options") or {}).get("transform") or test.get("transform"):
-        raise FileError("transform is refused: no uploaded code is run here", _line(test))
+        raise FileError(gettext("transform is refused: no uploaded code is run here"), _line(test))
     assertions = [*(defaults.get("assert") or []), *(test.get("assert") or [])]
     graders = []
     for assertion in assertions:

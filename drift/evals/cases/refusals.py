@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from django.utils.translation import gettext
+
 _SCHEMES = re.compile(r"^\s*(not-)?(javascript|python|ruby|file|package|exec|fn)\s*(:|\b$)", re.IGNORECASE)
 _FILE = re.compile(r"^\s*(file|python|javascript|package|exec)\s*:", re.IGNORECASE)
 
@@ -30,5 +32,7 @@ def refused_value(value: Any) -> str | None:
 def _reason(scheme: str) -> str:
     word = scheme.lower()
     if word == "file":
-        return "file:// is refused: other files are not read; put the content here"
-    return f"{word}: is refused: no uploaded code is run here; use a webhook grader for your own code"
+        return gettext("file:// is refused: other files are not read; put the content here")
+    return gettext("{word}: is refused: no uploaded code is run here; use a webhook grader for your own code").format(
+        word=word
+    )

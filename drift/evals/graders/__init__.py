@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.evals.errors import GraderError
 from drift.evals.graders.choice import Choice
 from drift.evals.graders.exact import Exact
@@ -17,6 +19,7 @@ from drift.evals.graders.model_graded import ModelGraded
 from drift.evals.graders.number import Number
 from drift.evals.graders.pattern import Pattern
 from drift.evals.graders.webhook import Webhook
+from drift.said import said
 
 Local: TypeAlias = Exact | Includes | Pattern | Number | JsonEqual | JsonSchema | Choice
 Remote: TypeAlias = ModelGraded | Webhook
@@ -42,14 +45,20 @@ def make(description: Mapping[str, Any]) -> Grader:
     """The grader that `{"kind": ..., option: value, ...}` describes. Raises GraderError."""
     kind = description.get("kind")
     if kind not in KINDS:
-        raise GraderError(f"there is no grader '{kind}'; there are: {', '.join(KINDS)}")
+        raise GraderError(
+            gettext("there is no grader '{kind}'; there are: {join}").format(kind=kind, join=", ".join(KINDS))
+        )
     known = {field.name for field in fields(KINDS[kind])}
     options = {name: value for name, value in description.items() if name not in COMMON}
     unknown = sorted(set(options) - known)
     if unknown:
-        raise GraderError(f"{kind} has no option '{unknown[0]}'; it has: {', '.join(sorted(known)) or 'none'}")
+        raise GraderError(
+            gettext("{kind} has no option '{unknown}'; it has: {join}").format(
+                kind=kind, unknown=unknown[0], join=", ".join(sorted(known)) or "none"
+            )
+        )
     if not isinstance(description.get("weight", 1), int | float) or description.get("weight", 1) < 0:
-        raise GraderError(f"the weight of {kind} must be a number that is not below 0")
+        raise GraderError(gettext("the weight of {kind} must be a number that is not below 0").format(kind=kind))
     try:
         return KINDS[kind](**{name: _frozen(value) for name, value in options.items()})
     except TypeError as error:
@@ -63,7 +72,11 @@ def _frozen(value: Any) -> Any:
 def settle(description: Mapping[str, Any], grade: Grade) -> Grade:
     """A grade as its description wants it counted: `negate` turns it round."""
     if description.get("negate") and grade.score is not None:
-        return Grade(1 - grade.score, grade.extracted, f"not: {grade.why}" if grade.why else "negated")
+        return Grade(
+            1 - grade.score,
+            grade.extracted,
+            said(gettext_noop("not: {why}"), why=grade.why) if grade.why else said(gettext_noop("negated")),
+        )
     return grade
 
 

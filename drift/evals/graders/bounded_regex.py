@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import regex
+from django.utils.translation import gettext
 
 from drift.evals.errors import GraderError
 
@@ -20,11 +21,17 @@ class TooSlowError(Exception):
 def compiled(pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
     """Raises GraderError on a pattern that cannot be read."""
     if len(pattern) > LONGEST_PATTERN:
-        raise GraderError(f"the pattern is longer than {LONGEST_PATTERN:,} characters")
+        raise GraderError(
+            gettext("the pattern is longer than {longest_pattern} characters").format(
+                longest_pattern=f"{LONGEST_PATTERN:,}"
+            )
+        )
     try:
         return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
     except regex.error as error:
-        raise GraderError(f"'{pattern[:80]}' is not a regular expression: {error}") from error
+        raise GraderError(
+            gettext("'{pattern}' is not a regular expression: {error}").format(pattern=pattern[:80], error=error)
+        ) from error
 
 
 def search(pattern: str, text: str, ignore_case: bool = False) -> regex.Match[str] | None:
@@ -32,4 +39,8 @@ def search(pattern: str, text: str, ignore_case: bool = False) -> regex.Match[st
     try:
         return compiled(pattern, ignore_case).search(text, timeout=LIMIT_S)
     except TimeoutError as error:
-        raise TooSlowError(f"the pattern '{pattern[:60]}' took longer than {LIMIT_S} s on this answer") from error
+        raise TooSlowError(
+            gettext("the pattern '{pattern}' took longer than {limit_s} s on this answer").format(
+                pattern=pattern[:60], limit_s=LIMIT_S
+            )
+        ) from error

@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from django.utils.translation import gettext_noop
+
 from drift.evals.case import LETTERS, Case
 from drift.evals.graders.grade import Grade, right_or_wrong
 from drift.evals.graders.normalise import comparable, field_of
+from drift.said import said
 
 _STATED = re.compile(r"(?:answer|choice|option)\s*(?:is|:|=)?\s*[\"'*(\[]*\s*([A-Z])(?![A-Za-z])", re.IGNORECASE)
 _ALONE = re.compile(r"^\W*([A-Za-z])\W*$")
@@ -25,16 +28,18 @@ class Choice:
 
     def grade(self, answer: str, case: Case) -> Grade:
         if not case.targets:
-            return Grade(None, "", "the case has no target")
+            return Grade(None, "", said(gettext_noop("the case has no target")))
         targets = {letter_of(target, case) or comparable(target, True, True) for target in case.targets}
         text, problem = field_of(answer, self.json_field) if self.json_field else (answer, "")
         if problem:
             return right_or_wrong(False, "", problem)
         found = letter_of(text, case)
         if found is None:
-            return right_or_wrong(False, "", "no choice recognised in the answer")
+            return right_or_wrong(False, "", said(gettext_noop("no choice recognised in the answer")))
         wanted = " or ".join(sorted(targets))
-        return right_or_wrong(found in targets, found, "" if found in targets else f"wanted {wanted}")
+        return right_or_wrong(
+            found in targets, found, "" if found in targets else said(gettext_noop("wanted {wanted}"), wanted=wanted)
+        )
 
 
 def letter_of(text: str, case: Case) -> str | None:

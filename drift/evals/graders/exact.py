@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from django.utils.translation import gettext_noop
+
 from drift.evals.case import Case
 from drift.evals.graders.grade import Grade, right_or_wrong
 from drift.evals.graders.normalise import comparable, field_of
+from drift.said import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,12 @@ class Exact:
             return right_or_wrong(False, "", problem)
         targets = wanted(self.value, case)
         if not targets:
-            return Grade(None, text, "the case has no target")
+            return Grade(None, text, said(gettext_noop("the case has no target")))
         mine = comparable(text, self.ignore_case, self.ignore_punctuation)
         hit = any(mine == comparable(target, self.ignore_case, self.ignore_punctuation) for target in targets)
-        return right_or_wrong(hit, mine, "" if hit else f"wanted {' or '.join(targets)[:200]}")
+        return right_or_wrong(
+            hit, mine, "" if hit else said(gettext_noop("wanted {join}"), join=" or ".join(targets)[:200])
+        )
 
 
 def wanted(value: tuple[str, ...] | str, case: Case) -> tuple[str, ...]:

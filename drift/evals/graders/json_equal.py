@@ -6,10 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_noop
+
 from drift.evals.case import Case
 from drift.evals.graders.exact import wanted
 from drift.evals.graders.grade import Grade, right_or_wrong
 from drift.evals.graders.normalise import parsed_json
+from drift.said import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,17 @@ class JsonEqual:
         for target in wanted(self.value, case):
             value, problem = parsed_json(target)
             if problem:
-                return Grade(None, "", f"the target is {problem}")
+                return Grade(None, "", said(gettext_noop("the target is {problem}"), problem=problem))
             targets.append(value)
         if not targets:
-            return Grade(None, "", "the case has no target")
+            return Grade(None, "", said(gettext_noop("the case has no target")))
         mine, problem = parsed_json(answer)
         if problem:
             return right_or_wrong(False, "", problem)
         hit = any(same(mine, target) for target in targets)
-        return right_or_wrong(hit, json.dumps(mine, ensure_ascii=False)[:500], "" if hit else "another value")
+        return right_or_wrong(
+            hit, json.dumps(mine, ensure_ascii=False)[:500], "" if hit else said(gettext_noop("another value"))
+        )
 
 
 def same(a: Any, b: Any) -> bool:

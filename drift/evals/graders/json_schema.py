@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext, gettext_noop
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
@@ -17,6 +18,7 @@ from drift.evals.errors import GraderError
 from drift.evals.graders.bounded_regex import TooSlowError, search
 from drift.evals.graders.grade import Grade, right_or_wrong
 from drift.evals.graders.normalise import parsed_json
+from drift.said import said
 
 LARGEST_SCHEMA = 100_000
 
@@ -39,22 +41,28 @@ class JsonSchema:
     def __post_init__(self) -> None:
         schema = self.parsed
         if _holds_key(schema, "patternProperties"):
-            raise GraderError("json_schema: patternProperties is not supported; name the properties")
+            raise GraderError(gettext("json_schema: patternProperties is not supported; name the properties"))
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            raise GraderError(f"json_schema: the schema itself is wrong: {error.message[:200]}") from error
+            raise GraderError(
+                gettext("json_schema: the schema itself is wrong: {message}").format(message=error.message[:200])
+            ) from error
 
     @property
     def parsed(self) -> Any:
         text = self.schema if isinstance(self.schema, str) else json.dumps(self.schema)
         if len(text) > LARGEST_SCHEMA:
-            raise GraderError(f"json_schema: the schema is larger than {LARGEST_SCHEMA:,} characters")
+            raise GraderError(
+                gettext("json_schema: the schema is larger than {largest_schema} characters").format(
+                    largest_schema=f"{LARGEST_SCHEMA:,}"
+                )
+            )
         schema, problem = parsed_json(text)
         if problem:
-            raise GraderError(f"json_schema: the schema is {problem}")
+            raise GraderError(gettext("json_schema: the schema is {problem}").format(problem=problem))
         if not isinstance(schema, dict | bool):
-            raise GraderError("json_schema: the schema must be an object")
+            raise GraderError(gettext("json_schema: the schema must be an object"))
         return schema
 
     def grade(self, answer: str, case: Case) -> Grade:
@@ -67,7 +75,9 @@ class JsonSchema:
         except TooSlowError as slow:
             return Grade(None, shown, str(slow))
         except (Unresolvable, RecursionError) as broken:
-            return Grade(None, shown, f"the schema cannot be followed: {type(broken).__name__}")
+            return Grade(
+                None, shown, said(gettext_noop("the schema cannot be followed: {name__}"), name__=type(broken).__name__)
+            )
         if error is None:
             return right_or_wrong(True, shown)
         where = "/".join(str(part) for part in error.absolute_path)

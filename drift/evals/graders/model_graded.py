@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.evals.case import Case
 from drift.evals.errors import GraderError
 from drift.evals.graders.grade import Grade
+from drift.said import said
 
 _GRADE = re.compile(r"GRADE:\s*\**\s*([CPI])(?![A-Za-z])")
 _SCORES = {"C": 1.0, "P": 0.5, "I": 0.0}
@@ -46,9 +49,15 @@ class ModelGraded:
 
     def __post_init__(self) -> None:
         if not isinstance(self.repeats, int) or not 1 <= self.repeats <= 20:
-            raise GraderError(f"model_graded: repeats must be 1 to 20, not {self.repeats!r}")
+            raise GraderError(
+                gettext("model_graded: repeats must be 1 to 20, not {repeats}").format(repeats=f"{self.repeats!r}")
+            )
         if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise GraderError(f"model_graded: threshold must be above 0 and at most 1, not {self.threshold!r}")
+            raise GraderError(
+                gettext("model_graded: threshold must be above 0 and at most 1, not {threshold}").format(
+                    threshold=f"{self.threshold!r}"
+                )
+            )
 
     def messages(self, answer: str, case: Case, fence: str) -> tuple[Mapping[str, Any], ...]:
         """What the judge is asked. `fence`: a word that the answer cannot know."""
@@ -60,7 +69,7 @@ class ModelGraded:
         """The grade in a verdict; unscored if it names none."""
         found = _GRADE.findall(verdict)
         if not found:
-            return Grade(None, "", "the judge named no grade")
+            return Grade(None, "", said(gettext_noop("the judge named no grade")))
         return Grade(_SCORES[found[-1]], found[-1], verdict.strip()[:2000])
 
     def settled(self, verdicts: list[float]) -> float | None:

@@ -6,6 +6,10 @@ import json
 import re
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
+from drift.said import said
+
 _FENCE = re.compile(r"^\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _PUNCTUATION = re.compile(r"[^\w\s]")
 
@@ -29,7 +33,7 @@ def parsed_json(text: str) -> tuple[Any, str]:
     try:
         return json.loads(without_fence(text)), ""
     except (ValueError, RecursionError) as error:
-        return None, f"not JSON: {str(error)[:120]}"
+        return None, said(gettext_noop("not JSON: {error}"), error=str(error)[:120])
 
 
 def field_of(text: str, field: str) -> tuple[str, str]:
@@ -38,6 +42,6 @@ def field_of(text: str, field: str) -> tuple[str, str]:
     if problem:
         return "", problem
     if not isinstance(value, dict) or field not in value:
-        return "", f"the answer has no field '{field}'"
+        return "", said(gettext_noop("the answer has no field '{field}'"), field=field)
     found = value[field]
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False), ""

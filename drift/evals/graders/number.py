@@ -7,10 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.evals.case import Case
 from drift.evals.errors import GraderError
 from drift.evals.graders.exact import wanted
 from drift.evals.graders.grade import Grade, right_or_wrong
+from drift.said import said
 
 _NUMBER = re.compile(r"[-+−]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|[-+−]?\.\d+")
 _LONGEST = 200_000
@@ -32,19 +35,25 @@ class Number:
     def __post_init__(self) -> None:
         for name, tolerance in (("absolute", self.absolute), ("relative", self.relative)):
             if not isinstance(tolerance, int | float) or not tolerance >= 0 or math.isinf(tolerance):
-                raise GraderError(f"number: {name} must be a number that is not below 0, not {tolerance!r}")
+                raise GraderError(
+                    gettext("number: {name} must be a number that is not below 0, not {tolerance}").format(
+                        name=name, tolerance=f"{tolerance!r}"
+                    )
+                )
         if self.which not in ("first", "last"):
-            raise GraderError(f"number: which is first or last, not '{self.which}'")
+            raise GraderError(gettext("number: which is first or last, not '{which}'").format(which=self.which))
 
     def grade(self, answer: str, case: Case) -> Grade:
         targets = [number for target in wanted(self.value, case) if (number := read(target, "last")) is not None]
         if not targets:
-            return Grade(None, "", "the case has no number as its target")
+            return Grade(None, "", said(gettext_noop("the case has no number as its target")))
         found = read(answer, self.which)
         if found is None:
-            return right_or_wrong(False, "", "no number in the answer")
+            return right_or_wrong(False, "", said(gettext_noop("no number in the answer")))
         hit = any(abs(found - t) <= max(self.absolute, self.relative * abs(t), 1e-12 * abs(t)) for t in targets)
-        return right_or_wrong(hit, f"{found:.12g}", "" if hit else f"wanted {targets[0]:.12g}")
+        return right_or_wrong(
+            hit, f"{found:.12g}", "" if hit else said(gettext_noop("wanted {targets}"), targets=f"{targets[0]:.12g}")
+        )
 
 
 def read(text: str, which: str) -> float | None:

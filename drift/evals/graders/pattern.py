@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.evals.case import Case
 from drift.evals.errors import GraderError
 from drift.evals.graders.bounded_regex import TooSlowError, compiled, search
 from drift.evals.graders.grade import Grade, right_or_wrong
 from drift.evals.graders.normalise import comparable
+from drift.said import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,14 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if not self.pattern:
-            raise GraderError("regex needs a pattern")
+            raise GraderError(gettext("regex needs a pattern"))
         groups = compiled(self.pattern, self.ignore_case).groups
         if self.group is not None and not 0 <= self.group <= groups:
-            raise GraderError(f"regex: the pattern has {groups} groups, so group {self.group} does not exist")
+            raise GraderError(
+                gettext("regex: the pattern has {groups} groups, so group {group} does not exist").format(
+                    groups=groups, group=self.group
+                )
+            )
 
     def grade(self, answer: str, case: Case) -> Grade:
         try:
@@ -34,14 +41,16 @@ class Pattern:
         except TooSlowError as error:
             return Grade(None, "", str(error))
         if match is None:
-            return right_or_wrong(False, "", "no match")
+            return right_or_wrong(False, "", said(gettext_noop("no match")))
         if self.group is None:
             return right_or_wrong(True, match[0])
         if not case.targets:
-            return Grade(None, "", "the case has no target")
+            return Grade(None, "", said(gettext_noop("the case has no target")))
         found = match[self.group] or ""
         hit = any(
             comparable(found, self.ignore_case, False) == comparable(target, self.ignore_case, False)
             for target in case.targets
         )
-        return right_or_wrong(hit, found, "" if hit else f"wanted {' or '.join(case.targets)[:200]}")
+        return right_or_wrong(
+            hit, found, "" if hit else said(gettext_noop("wanted {join}"), join=" or ".join(case.targets)[:200])
+        )

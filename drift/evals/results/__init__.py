@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext, gettext_lazy
+
 from drift.evals.answers import Results
 from drift.evals.errors import EvalError, FileError
 from drift.evals.lines import rows_of
@@ -9,10 +11,10 @@ from drift.evals.results import inspect_log, lm_eval, long_table, promptfoo_resu
 from drift.evals.results.long_table import Columns
 
 FORMATS = {
-    "inspect": "Inspect log (.eval)",
-    "lm_eval": "lm-evaluation-harness samples (.jsonl)",
-    "promptfoo": "promptfoo results (.json)",
-    "long": "one row per answer: item_id, model, score, epoch",
+    "inspect": gettext_lazy("Inspect log (.eval)"),
+    "lm_eval": gettext_lazy("lm-evaluation-harness samples (.jsonl)"),
+    "promptfoo": gettext_lazy("promptfoo results (.json)"),
+    "long": gettext_lazy("one row per answer: item_id, model, score, epoch"),
 }
 
 
@@ -25,7 +27,7 @@ def recognise(name: str, data: bytes) -> str | None:
         return "promptfoo"
     first = next(iter(rows_of(name, data)), None)
     if first is None:
-        raise FileError("the file has no rows")
+        raise FileError(gettext("the file has no rows"))
     columns = set(first[1])
     if {"doc_id", "resps"} <= columns:
         return "lm_eval"
@@ -45,8 +47,10 @@ def read(name: str, data: bytes, columns: Columns | None = None) -> Results:
     mapping = columns or long_table.guess(list(first))
     if not mapping.complete:
         raise EvalError(
-            "this file's columns are not known: there must be one for the case and one for the score, or one for the "
-            f"answer and one for the target. It has: {', '.join(map(str, first)) or 'none'}"
+            gettext(
+                "this file's columns are not known: there must be one for the case and one for the score, "
+                "or one for the answer and one for the target. It has: {join}"
+            ).format(join=", ".join(map(str, first)) or "none")
         )
     return long_table.read(name, data, mapping)
 

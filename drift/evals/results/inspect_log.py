@@ -8,6 +8,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.answers import Answer, CaseAnswers, Results, gathered
 from drift.evals.cases.inspect_cases import texts
 from drift.evals.errors import FileError
@@ -23,13 +25,13 @@ def read(name: str, data: bytes) -> Results:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except zipfile.BadZipFile as error:
-        raise FileError(f"this .eval file is not a zip: {error}") from None
+        raise FileError(gettext("this .eval file is not a zip: {error}").format(error=error)) from None
     with archive:
         members = [info for info in archive.infolist() if info.filename.startswith("samples/")]
         if not members:
-            raise FileError("this log holds no samples; it may be of an eval that did not finish")
+            raise FileError(gettext("this log holds no samples; it may be of an eval that did not finish"))
         if len(members) > MOST_MEMBERS or sum(info.file_size for info in members) > LARGEST_TOTAL:
-            raise FileError("this log unpacks into too much to be read here")
+            raise FileError(gettext("this log unpacks into too much to be read here"))
         model = _model(archive)
         samples = [_member(archive, info) for info in members]
     scorers = list(dict.fromkeys(scorer for sample in samples for scorer in sample.get("scores") or {}))
@@ -43,14 +45,20 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mapping[str, Any
         with archive.open(info) as file:
             raw = file.read(LARGEST_MEMBER + 1)
         if len(raw) > LARGEST_MEMBER:
-            raise FileError(f"{info.filename} is larger than {LARGEST_MEMBER // 2**20} MB")
+            raise FileError(
+                gettext("{filename} is larger than {largest_member} MB").format(
+                    filename=info.filename, largest_member=LARGEST_MEMBER // 2**20
+                )
+            )
         value = json.loads(raw)
     except (zipfile.BadZipFile, ValueError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{info.filename} cannot be read: {error}") from None
+        raise FileError(
+            gettext("{filename} cannot be read: {error}").format(filename=info.filename, error=error)
+        ) from None
     if not isinstance(value, dict):
-        raise FileError(f"{info.filename} is not a sample")
+        raise FileError(gettext("{filename} is not a sample").format(filename=info.filename))
     return value
 
 
@@ -82,7 +90,9 @@ def _answers(samples: list[Mapping[str, Any]], scorers: list[str], model: str) -
                 extracted=str(scored.get("answer") or "")[:2000],
                 why=str((error or {}).get("message", "error"))[:2000]
                 if isinstance(error, dict)
-                else str(scored.get("explanation") or ("" if score is not None else "no score in the log"))[:2000],
+                else str(scored.get("explanation") or ("" if score is not None else gettext("no score in the log")))[
+                    :2000
+                ],
             )
             case = CaseAnswers(
                 key=str(sample.get("id")),

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.answers import Answer, CaseAnswers, Results, gathered
 from drift.evals.cases.inspect_cases import texts
 from drift.evals.errors import FileError
@@ -27,13 +29,15 @@ def read(name: str, data: bytes) -> Results:
     """
     rows = list(json_rows(data))
     if not rows:
-        raise FileError("the file has no rows")
+        raise FileError(gettext("the file has no rows"))
     metric = _metric(rows[0][1])
     arms = gathered(_answers(rows, metric))
     unread = sum(len(_responses(row)) > 1 for _, row in rows)
-    notes = [f"scored by {metric}"]
+    notes = [gettext("scored by {metric}").format(metric=metric)]
     if unread:
-        notes.append(f"{unread} documents hold several responses of which the harness scored one")
+        notes.append(
+            gettext("{unread} documents hold several responses of which the harness scored one").format(unread=unread)
+        )
     return Results(name, arms, tuple(notes))
 
 
@@ -44,7 +48,7 @@ def _metric(row: Mapping[str, Any]) -> str:
     for name in (*PREFERRED, *numbers):
         if name in numbers:
             return name
-    raise FileError("no metric with a number is in these samples", 1)
+    raise FileError(gettext("no metric with a number is in these samples"), 1)
 
 
 def _answers(rows: list[tuple[int, Mapping[str, Any]]], metric: str) -> Iterator[tuple[str, CaseAnswers]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals import graders
 from drift.evals.answers import Answer, CaseAnswers, Results, gathered
 from drift.evals.case import Case
@@ -74,13 +76,15 @@ def guess(names: Sequence[str]) -> Columns:
 def read(name: str, data: bytes, columns: Columns) -> Results:
     """Raises FileError naming the line of the first row that cannot be used."""
     if not columns.complete:
-        raise EvalError("name the column of the case, and that of the score (or those of the answer and its target)")
+        raise EvalError(
+            gettext("name the column of the case, and that of the score (or those of the answer and its target)")
+        )
     grader = None if columns.score else graders.make(columns.grader)
     if isinstance(grader, graders.ModelGraded | graders.Webhook):
-        raise EvalError("a file's answers are graded here and now: pick a grader that asks nobody")
+        raise EvalError(gettext("a file's answers are graded here and now: pick a grader that asks nobody"))
     arms = gathered(_answers(name, data, columns, grader))
     if not arms:
-        raise FileError("the file has no rows")
+        raise FileError(gettext("the file has no rows"))
     return Results(name, arms)
 
 
@@ -90,7 +94,7 @@ def _answers(
     for line, row in rows_of(name, data):
         item, subset = str(at(row, columns.case) or ""), _text(row, columns.subset)
         if not item:
-            raise FileError(f"the column '{columns.case}' is empty", line)
+            raise FileError(gettext("the column '{case}' is empty").format(case=columns.case), line)
         number = _round(_text(row, columns.round))
         text = _text(row, columns.answer) if columns.answer else None
         targets = texts(at(row, columns.target)) if columns.target else ()
@@ -99,7 +103,7 @@ def _answers(
             grade = grader.grade(text or "", Case(key, targets=targets))
         else:
             score = score_of(at(row, columns.score), line)
-            grade = graders.Grade(score, why="" if score is not None else "no score in the file")
+            grade = graders.Grade(score, why="" if score is not None else gettext("no score in the file"))
         answer = Answer(
             grade.score,
             number,
@@ -138,9 +142,12 @@ def score_of(value: Any, line: int | None = None) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise FileError(f"'{str(value)[:60]}' is not a score", line) from None
+        raise FileError(gettext("'{value}' is not a score").format(value=str(value)[:60]), line) from None
     if math.isnan(number):
         return None
     if not 0 <= number <= 1:
-        raise FileError(f"the score {number:g} is not between 0 and 1; scale the scores first", line)
+        raise FileError(
+            gettext("the score {number} is not between 0 and 1; scale the scores first").format(number=f"{number:g}"),
+            line,
+        )
     return number

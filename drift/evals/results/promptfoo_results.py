@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from drift.evals.answers import Answer, CaseAnswers, Results, gathered
 from drift.evals.case import digest
 from drift.evals.errors import FileError
@@ -20,7 +22,7 @@ def read(name: str, data: bytes) -> Results:
     """One arm per provider and prompt. A row with an error is unscored. Raises FileError."""
     rows = _rows(data, strict=True) or []
     if not rows:
-        raise FileError("this file holds no results")
+        raise FileError(gettext("this file holds no results"))
     labels = {_prompt(row) for row in rows}
     return Results(name, gathered(_answers(rows, several_prompts=len(labels) > 1)))
 
@@ -37,7 +39,7 @@ def _rows(data: bytes, strict: bool) -> list[Mapping[str, Any]] | None:
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         return rows
     if strict:
-        raise FileError("there is no list of results under results.results")
+        raise FileError(gettext("there is no list of results under results.results"))
     return None
 
 
