@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
@@ -58,13 +59,13 @@ def change(request: HttpRequest) -> HttpResponse:
             if text := request.POST.get(one.key, "").strip():
                 number = _number(text)
                 if number is None:
-                    raise EntryError(f"{one.label}: {text} is not a number.")
+                    raise EntryError(_("{label}: {text} is not a number.").format(label=one.label, text=text))
                 values[one.key] = number / 100 if one.unit == "share" else number
         thresholds.change(team_of(request), person(request), values)
     except EntryError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Thresholds saved; every verdict below follows them.")
+        messages.success(request, _("Thresholds saved; every verdict below follows them."))
     return redirect("fit")
 
 
