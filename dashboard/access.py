@@ -8,10 +8,11 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext
 
 from drift.models import (
-    AnswerFile,
     Annotation,
+    AnswerFile,
     ApiToken,
     AuditEntry,
     Baseline,
@@ -87,7 +88,7 @@ def membership_of(request: HttpRequest) -> Membership:
         chosen = request.session.get("team")
         cached = next((m for m in own if str(m.team.public_id) == chosen), own[0] if own else None)
         if cached is None:
-            raise Http404("You are not in a team yet. Ask an owner to invite you.")
+            raise Http404(gettext("You are not in a team yet. Ask an owner to invite you."))
         request.tidegauge_membership = cached  # type: ignore[attr-defined]
     return cached
 
@@ -95,7 +96,7 @@ def membership_of(request: HttpRequest) -> Membership:
 def person_of(request: HttpRequest) -> User:
     """Who is signed in. Raises PermissionDenied for nobody."""
     if not isinstance(request.user, User):
-        raise PermissionDenied("Sign in first.")
+        raise PermissionDenied(gettext("Sign in first."))
     return request.user
 
 
@@ -121,13 +122,13 @@ def may_edit(request: HttpRequest) -> bool:
 def require_owner(request: HttpRequest) -> None:
     """Raises PermissionDenied for all but owners, tokens included."""
     if token_in(request) is not None or membership_of(request).role != Role.OWNER:
-        raise PermissionDenied("Only an owner of the team can do that.")
+        raise PermissionDenied(gettext("Only an owner of the team can do that."))
 
 
 def require_editor(request: HttpRequest) -> None:
     """Raises PermissionDenied for viewers."""
     if not may_edit(request):
-        raise PermissionDenied("You can look but not change things here. Ask an owner for the editor role.")
+        raise PermissionDenied(gettext("You can look but not change things here. Ask an owner for the editor role."))
 
 
 def team_rows(request: HttpRequest, model: type[M]) -> QuerySet[M]:
@@ -139,5 +140,9 @@ def find(request: HttpRequest, model: type[M], public_id: UUID) -> M:
     """The team's row with that public id. 404 for another team's row and for none alike."""
     row = team_rows(request, model).filter(public_id=public_id).first()
     if row is None:
-        raise Http404(f"There is no such {model._meta.verbose_name} in your team.")
+        raise Http404(
+            gettext("There is no such {verbose_name} in your team.").format(
+                verbose_name=gettext(str(model._meta.verbose_name))
+            )
+        )
     return row

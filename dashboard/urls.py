@@ -89,6 +89,7 @@ urlpatterns = [
     path("checkups/", checkups.index, name="checkups"),
     path("checkups/new", checkups.add, name="checkup-add"),
     path("checkups/recorded", checkups.bring, name="checkup-bring"),
+    path("checkups/recorded/<uuid:answer_file>/", checkups.show_file, name="answer-file"),
     path("checkups/compare", checkups.beside, name="checkup-beside"),
     path("checkups/<uuid:checkup>/", checkups.show, name="checkup"),
     path("checkups/<uuid:checkup>/report.<slug:form>", checkups.export, name="checkup-export"),

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from drift import alerts, deliveries, drills, endpoints, incidents, retention, runs, schedule, trials
+from drift.checkup import answer_files
 from drift.checkup import life as checkups
 from drift.evals import runs as evals
 from drift.findings import absence
@@ -30,6 +31,8 @@ def tick() -> None:
         log.warning("took back %d check-ups whose worker was gone", checkups_back)
     if trials_back := trials.reap(now):
         log.warning("took back %d trials whose worker was gone", trials_back)
+    if files_back := answer_files.reap(now):
+        log.warning("took back %d files of answers whose worker was gone", files_back)
     schedule.claim_due_monitors(now)
     for run_id in schedule.runs_to_publish(now):
         probe.delay(run_id)
@@ -39,6 +42,8 @@ def tick() -> None:
         eval_run.delay(eval_id)
     for checkup_id in checkups.to_publish(now):
         checkup.delay(checkup_id)
+    for file_id in answer_files.to_publish(now):
+        answer_file.delay(file_id)
     for trial_id in trials.to_publish(now):
         trial.delay(trial_id)
     try:
@@ -114,6 +119,13 @@ def trial(trial_id: int) -> None:
     from workers.probe.trial import perform
 
     perform(trial_id)
+
+
+@app.task
+def answer_file(file_id: int) -> None:
+    from workers.checkup.answer_file import perform
+
+    perform(file_id)
 
 
 @app.task

@@ -37,8 +37,10 @@ class ChannelOut(Schema):
     quiet_from: str | None
     quiet_to: str | None
     time_zone: str
+    language: Literal["en", "zh-hans"]
     severe_breaks_quiet: bool
     weekly_summary: bool
+    language: Literal["en", "zh-hans"]
     disabled_at: datetime | None
     disabled_why: str
     last_sent_at: datetime | None
@@ -76,8 +78,10 @@ class ChannelChange(Asked):
     quiet_from: Clock | None = None
     quiet_to: Clock | None = None
     time_zone: Annotated[str, Field(max_length=64, description="Of the quiet hours")] = "UTC"
+    language: Annotated[Literal["en", "zh-hans"], Field(description="Of its messages")] = "en"
     severe_breaks_quiet: Annotated[bool, Field(strict=True)] = True
     weekly_summary: Annotated[bool, Field(strict=True)] = False
+    language: Annotated[Literal["en", "zh-hans"], Field(description="Of its messages")] = "en"
 
     model_config = {"json_schema_extra": {"examples": [{"least_severity": "high", "tags": ["production"]}]}}
 

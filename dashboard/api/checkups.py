@@ -17,14 +17,14 @@ from dashboard.access import find, team_of, team_rows
 from dashboard.api.cursors import PagingQuery, page
 from dashboard.api.fields import FileOut
 from dashboard.api.problems import ConflictError
-from drift.checkup import adopt, life, recorded, side_by_side, standalone, start, store
+from drift.checkup import adopt, answer_files, life, side_by_side, standalone, start, store
 from drift.checkup.changes import Changes, changes
 from drift.checkup.errors import CheckupError
 from drift.checkup.plain import to_plain
 from drift.checkup.plan import CONCURRENCIES, MAX_TOKENS, REPEATS, Wish
 from drift.checkup.report import Report
 from drift.evals.lines import LARGEST_FILE
-from drift.models import Checkup, Endpoint, Suite
+from drift.models import AnswerFile, Checkup, Endpoint, Suite
 
 router = Router(tags=["Check-ups"])
 
@@ -91,6 +91,24 @@ class CheckupOut(Schema):
         return list(row.report.get("verdict", []))
 
 
+class AnswerFileOut(Schema):
+    """A large file of recorded answers on its way in."""
+
+    id: UUID = Field(alias="public_id")
+    name: str
+    state: Literal["due", "running", "finished", "failed"]
+    problem: str = Field(description="A mistake in the file is named with its line")
+    answers: int = Field(description="In all; 0: not read yet")
+    answers_done: int
+    created_at: datetime
+    finished_at: datetime | None
+    checkups: list[UUID] = Field(description="Made of it so far, one for each model")
+
+    @staticmethod
+    def resolve_checkups(row: AnswerFile) -> list[UUID]:
+        return [one.public_id for one in answer_files.made_of(row)]
+
+
 class CheckupPage(Schema):
     items: list[CheckupOut]
     next: str | None
@@ -138,11 +156,22 @@ def create(request: HttpRequest, body: CheckupIn) -> Any:
     return 201, start.start(endpoint, _wish(endpoint, body), suite=suite, caps=caps)
 
 
-@router.post("/recorded", response={201: list[CheckupOut]}, summary="Answers recorded elsewhere, one report per model")
+@router.post(
+    "/recorded",
+    response={201: list[CheckupOut], 202: AnswerFileOut},
+    summary="Answers recorded elsewhere, one report per model",
+)
 def bring(request: HttpRequest, file: File[UploadedFile]) -> Any:
+    """A small file is read at once (201). A large one is kept and read by a worker (202): ask for it again."""
     if (file.size or 0) > LARGEST_FILE:
         raise CheckupError(f"The file is larger than {LARGEST_FILE // 2**20} MB. Split it.")
-    return 201, recorded.bring_in(team_of(request), None, file.name or "answers", file.read())
+    made = answer_files.bring(team_of(request), None, file.name or "answers", file.read())
+    return (202, made) if isinstance(made, AnswerFile) else (201, made)
+
+
+@router.get("/recorded/{uuid:answer_file}", response=AnswerFileOut, summary="How far a large file of answers is")
+def bring_further(request: HttpRequest, answer_file: UUID) -> Any:
+    return find(request, AnswerFile, answer_file)
 
 
 @router.get("/side-by-side", response=BesideOut, summary="Several reports side by side, in an order where one holds")

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
 from dashboard.forms_checkup import CheckupForm, RecordedForm
 from dashboard.links import is_uuid
 from dashboard.views.endpoint_forms import person
-from drift.checkup import adopt, html, life, recorded, side_by_side, standalone, start, store
+from drift.checkup import adopt, answer_files, html, life, side_by_side, standalone, start, store
 from drift.checkup.changes import Changes, changes
 from drift.checkup.errors import CheckupError
 from drift.checkup.plain import to_plain
 from drift.checkup.plan import Estimate
 from drift.checkup.report import Report
-from drift.models import Checkup, Endpoint
+from drift.models import AnswerFile, Checkup, Endpoint
 
 SHOWN = 100
 MOST_BESIDE = 8
@@ -92,7 +96,7 @@ def export(request: HttpRequest, checkup: UUID, form: str) -> HttpResponse:
     found = find(request, Checkup, checkup)
     report = store.report_of(found)
     if report is None:
-        raise Http404("This check-up has no report yet.")
+        raise Http404(gettext("This check-up has no report yet."))
     _, changed = against_previous(found, report)
     name = f"tidegauge-check-up-{found.created_at:%Y-%m-%d}"
     if form == "html":
@@ -100,7 +104,7 @@ def export(request: HttpRequest, checkup: UUID, form: str) -> HttpResponse:
     if form == "json":
         whole = json.dumps({"report": to_plain(report), "changes": to_plain(changed)}, ensure_ascii=False)
         return attachment(whole, "application/json", f"{name}.json")
-    raise Http404("A report can be had as html or json.")
+    raise Http404(gettext("A report can be had as html or json."))
 
 
 def attachment(text: str, kind: str, name: str) -> HttpResponse:
@@ -127,8 +131,12 @@ def watch(request: HttpRequest, checkup: UUID) -> HttpResponse:
     except CheckupError as error:
         messages.error(request, str(error))
         return redirect("checkup", found.public_id)
-    said = "with the check-up's quiet answers as its baseline" if baseline else "and will take a baseline of its own"
-    messages.success(request, f"{monitor.endpoint.name} is being watched, {said}.")
+    said = (
+        gettext("{name} is being watched, with the check-up's quiet answers as its baseline.")
+        if baseline
+        else gettext("{name} is being watched, and will take a baseline of its own.")
+    )
+    messages.success(request, said.format(name=monitor.endpoint.name))
     return redirect("endpoint", monitor.endpoint.public_id)
 
 
@@ -140,7 +148,7 @@ def beside(request: HttpRequest) -> HttpResponse:
     view = side_by_side.side_by_side(reports)
     form = request.GET.get("as", "")
     if form == "html":
-        page = standalone.page("Side by side", side_by_side.whole(view))
+        page = standalone.page(gettext("Side by side"), side_by_side.whole(view))
         return attachment(page, "text/html; charset=utf-8", "tidegauge-side-by-side.html")
     if form == "csv":
         return attachment(side_by_side.as_csv(view), "text/csv; charset=utf-8", "tidegauge-side-by-side.csv")
@@ -165,12 +173,30 @@ def bring(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         upload = form.cleaned_data["file"]
         try:
-            made = recorded.bring_in(team_of(request), person(request), upload.name or "answers", upload.read())
+            made = answer_files.bring(team_of(request), person(request), upload.name or "answers", upload.read())
         except CheckupError as error:
             form.add_error("file", str(error))
         else:
-            if len(made) == 1:
-                return redirect("checkup", made[0].public_id)
-            picks = "&".join(f"checkup={one.public_id}" for one in made[:MOST_BESIDE])
-            return redirect(f"/checkups/compare?{picks}")
+            if isinstance(made, AnswerFile):
+                return redirect("answer-file", made.public_id)
+            return redirect(reports_of(made))
     return render(request, "dashboard/checkup/bring.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def reports_of(made: Sequence[Checkup]) -> str:
+    """Where the check-ups of one file are read: one by itself, several side by side."""
+    if len(made) == 1:
+        return reverse("checkup", args=[made[0].public_id])
+    picks = "&".join(f"checkup={one.public_id}" for one in made[:MOST_BESIDE])
+    return f"{reverse('checkup-beside')}?{picks}"
+
+
+def show_file(request: HttpRequest, answer_file: UUID) -> HttpResponse:
+    """How far a large file is; its reports once it is read."""
+    found = find(request, AnswerFile, answer_file)
+    if found.state == AnswerFile.State.FINISHED:
+        there = reports_of(answer_files.made_of(found))
+        return HttpResponseClientRedirect(there) if request.htmx else redirect(there)  # type: ignore[attr-defined]
+    part = "reading" if request.htmx else "file"  # type: ignore[attr-defined]
+    context = {"file": found, "live": not found.over, "made": answer_files.made_of(found)}
+    return render(request, f"dashboard/checkup/{part}.html", context)

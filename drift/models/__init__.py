@@ -1,6 +1,7 @@
 """What is stored. One module per subject."""
 
 from drift.models.annotation import Annotation
+from drift.models.answer_file import AnswerFile
 from drift.models.audit import AuditEntry
 from drift.models.baseline import Baseline, SeriesWatch
 from drift.models.channel import Channel, Delivery, DeliveryAttempt
@@ -28,6 +29,7 @@ from drift.models.trial import Trial, TrialAnswer
 
 __all__ = [
     "AlertRules",
+    "AnswerFile",
     "Annotation",
     "ApiToken",
     "AuditEntry",

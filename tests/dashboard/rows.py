@@ -10,6 +10,7 @@ from django.utils import timezone
 from drift import tokens
 from drift.models import (
     Annotation,
+    AnswerFile,
     Baseline,
     Canary,
     Channel,
@@ -77,6 +78,7 @@ def rows_of(run: Run, owner: User) -> dict[str, str]:
         "annotation": mark.public_id,
         **_of_evals(run, owner),
         "checkup": checkup.public_id,
+        "answer_file": AnswerFile.objects.create(team=team, name="row", raw=b"x").public_id,
         "incident": incident.public_id,
         "silence": silence.public_id,
         "channel": channel.public_id,
