@@ -13,6 +13,7 @@ from pathlib import Path
 
 WIDTHS = (320, 768, 1440)
 THEMES = ("light", "dark")
+LOCALE = os.environ.get("SCREENSHOTS_LOCALE", "en-US")
 
 
 def main(out: Path, only: list[str]) -> None:
@@ -113,7 +114,10 @@ def shoot(url: str, pages: dict[str, str], out: Path) -> None:
                     who = {"login": "", "empty": "newcomer"}.get(name, "ada")
                     if who not in sessions:
                         context = browser.new_context(
-                            viewport={"width": width, "height": 900}, color_scheme=theme, timezone_id="Europe/Berlin"
+                            viewport={"width": width, "height": 900},
+                            color_scheme=theme,
+                            timezone_id="Europe/Berlin",
+                            locale=LOCALE,
                         )
                         page = context.new_page()
                         page.add_init_script(
