@@ -78,7 +78,7 @@ def difference(found: Difference) -> str:
 
 def method(text: str) -> str:
     """How a difference was computed."""
-    clustered = re.fullmatch(gettext("paired t, clustered in (\\d+) groups"), text)
+    clustered = re.fullmatch(r"paired t, clustered in (\d+) groups", text)
     if clustered:
         return gettext("paired t, clustered in {number} groups").format(number=clustered[1])
     return gettext(text)
