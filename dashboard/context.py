@@ -7,20 +7,21 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from dashboard.access import membership_of
 from dashboard.timezones import zone_in_words
 
 PLACES = (
-    ("overview", "Overview"),
-    ("compare", "Compare"),
-    ("checkups", "Check-ups"),
-    ("fit", "Fit"),
-    ("incidents", "Incidents"),
-    ("suites", "Suites"),
-    ("evals", "Evals"),
-    ("inhouse", "In-house"),
-    ("about", "About the numbers"),
+    ("overview", gettext_lazy("Overview")),
+    ("compare", gettext_lazy("Compare")),
+    ("checkups", gettext_lazy("Check-ups")),
+    ("fit", gettext_lazy("Fit")),
+    ("incidents", gettext_lazy("Incidents")),
+    ("suites", gettext_lazy("Suites")),
+    ("evals", gettext_lazy("Evals")),
+    ("inhouse", gettext_lazy("In-house")),
+    ("about", gettext_lazy("About the numbers")),
 )
 
 

@@ -7,6 +7,7 @@ import json
 from datetime import UTC, datetime
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext
 
 from dashboard.charts import Chart, Value
 
@@ -26,7 +27,7 @@ def export(chart: Chart, form: str, name: str) -> HttpResponse:
         rows = [dict(zip(chart.columns, map(_plain, row), strict=True)) for row in chart.rows]
         body = {"question": chart.question, "note": chart.note, "rows": rows}
         return HttpResponse(json.dumps(body, allow_nan=False), content_type="application/json")
-    raise Http404("A chart can be had as figure, csv or json.")
+    raise Http404(gettext("A chart can be had as figure, csv or json."))
 
 
 def _plain(value: Value) -> str | int | float | None:

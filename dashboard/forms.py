@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
 
 from drift.addresses import AddressError, AddressRule, read_base_url
 from drift.answers import ApiKind, Transport
@@ -16,13 +17,13 @@ from drift.models import Endpoint, Monitor, Suite, Team
 Number = TypeVar("Number", int, float)
 
 CADENCES = (
-    (60, "every minute"),
-    (120, "every 2 minutes"),
-    (300, "every 5 minutes"),
-    (900, "every 15 minutes"),
-    (3600, "every hour"),
-    (21600, "every 6 hours"),
-    (86400, "every day"),
+    (60, gettext_lazy("every minute")),
+    (120, gettext_lazy("every 2 minutes")),
+    (300, gettext_lazy("every 5 minutes")),
+    (900, gettext_lazy("every 15 minutes")),
+    (3600, gettext_lazy("every hour")),
+    (21600, gettext_lazy("every 6 hours")),
+    (86400, gettext_lazy("every day")),
 )
 
 
@@ -30,23 +31,23 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
     """An endpoint as a person describes it. The key is write-only: an empty field keeps the stored one."""
 
     api_key = forms.CharField(
-        label="API key",
+        label=gettext_lazy("API key"),
         required=False,
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     base_url = forms.CharField(
-        label="Address",
+        label=gettext_lazy("Address"),
         max_length=500,
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false", "placeholder": "https://"}),
-        help_text="Up to and including /v1, for example https://api.openai.com/v1",
+        help_text=gettext_lazy("Up to and including /v1, for example https://api.openai.com/v1"),
     )
-    remove_key = forms.BooleanField(label="Remove the stored key", required=False)
-    tags = forms.CharField(required=False, help_text="Separated by commas")
+    remove_key = forms.BooleanField(label=gettext_lazy("Remove the stored key"), required=False)
+    tags = forms.CharField(required=False, help_text=gettext_lazy("Separated by commas"))
     parameters = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
-        help_text="JSON, sent with every request. A check takes out what the endpoint refuses.",
+        help_text=gettext_lazy("JSON, sent with every request. A check takes out what the endpoint refuses."),
     )
 
     class Meta:
@@ -68,21 +69,28 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         )
         labels = {
             "kind": "API",
-            "transport": "Answers travel",
-            "max_concurrency": "Requests in flight, at most",
-            "requests_per_minute": "Requests a minute, at most",
-            "deadline_s": "Give up after (seconds)",
-            "price_in": "Price of input ($ per million tokens)",
-            "price_out": "Price of output ($ per million tokens)",
+            "transport": gettext_lazy("Answers travel"),
+            "max_concurrency": gettext_lazy("Requests in flight, at most"),
+            "requests_per_minute": gettext_lazy("Requests a minute, at most"),
+            "deadline_s": gettext_lazy("Give up after (seconds)"),
+            "price_in": gettext_lazy("Price of input ($ per million tokens)"),
+            "price_out": gettext_lazy("Price of output ($ per million tokens)"),
         }
         help_texts = {
-            "model": "As the endpoint calls it, for example gpt-4o-mini",
-            "provider": "Any word you like; the overview groups by it",
-            "transport": "Kept for the life of a series: a change begins a new one",
+            "model": gettext_lazy("As the endpoint calls it, for example gpt-4o-mini"),
+            "provider": gettext_lazy("Any word you like; the overview groups by it"),
+            "transport": gettext_lazy("Kept for the life of a series: a change begins a new one"),
         }
         widgets = {
-            "kind": forms.Select(choices=((ApiKind.CHAT, "Chat completions"), (ApiKind.RESPONSES, "Responses"))),
-            "transport": forms.Select(choices=((Transport.WHOLE, "whole"), (Transport.STREAM, "as a stream"))),
+            "kind": forms.Select(
+                choices=(
+                    (ApiKind.CHAT, gettext_lazy("Chat completions")),
+                    (ApiKind.RESPONSES, gettext_lazy("Responses")),
+                )
+            ),
+            "transport": forms.Select(
+                choices=((Transport.WHOLE, gettext_lazy("whole")), (Transport.STREAM, gettext_lazy("as a stream")))
+            ),
         }
 
     FIRST = ("name", "base_url", "model", "api_key", "remove_key")
@@ -96,10 +104,16 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         self.initial["tags"] = ", ".join(self.instance.tags or [])
         self.initial["api_key"] = ""
         if stored and self.instance.api_key:
-            hint = f" ending in {self.instance.api_key_hint}" if self.instance.api_key_hint else ""
-            self.fields["api_key"].help_text = f"A key{hint} is stored and never shown. Leave this empty to keep it."
+            hint = self.instance.api_key_hint
+            self.fields["api_key"].help_text = (
+                gettext("A key ending in {hint} is stored and never shown. Leave this empty to keep it.")
+                if hint
+                else gettext("A key is stored and never shown. Leave this empty to keep it.")
+            ).format(hint=hint)
         else:
-            self.fields["api_key"].help_text = "Stored encrypted and never shown again. Leave empty if none is needed."
+            self.fields["api_key"].help_text = gettext(
+                "Stored encrypted and never shown again. Leave empty if none is needed."
+            )
             del self.fields["remove_key"]
 
     @property
@@ -120,7 +134,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         same = Endpoint.objects.filter(team=self.team, name=name, archived_at__isnull=True).exclude(pk=self.instance.pk)
         if same.exists():
             raise forms.ValidationError(
-                "Your team already has an endpoint of that name. Choose another, or archive it."
+                gettext("Your team already has an endpoint of that name. Choose another, or archive it.")
             )
         return name
 
@@ -137,7 +151,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_tags(self) -> list[str]:
         tags = list(dict.fromkeys(tag.strip() for tag in self.cleaned_data["tags"].split(",") if tag.strip()))
         if any(len(tag) > 40 for tag in tags):
-            raise forms.ValidationError("A tag has at most 40 characters.")
+            raise forms.ValidationError(gettext("A tag has at most 40 characters."))
         return tags
 
     def clean_parameters(self) -> dict[str, Any]:
@@ -145,9 +159,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             value = json.loads(text, parse_constant=_refuse_constant)
         except ValueError as error:
-            raise forms.ValidationError(f"This is not JSON: {error}") from error
+            raise forms.ValidationError(gettext("This is not JSON: {error}").format(error=error)) from error
         if not isinstance(value, dict):
-            raise forms.ValidationError('Enter a JSON object, for example {"temperature": 0, "seed": 42}.')
+            raise forms.ValidationError(gettext('Enter a JSON object, for example {"temperature": 0, "seed": 42}.'))
         taken = {
             "model",
             "messages",
@@ -159,7 +173,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "n",
         }
         if clash := sorted(taken & set(value)):
-            raise forms.ValidationError(f"Leave out {', '.join(clash)}: Tidegauge sets it itself.")
+            raise forms.ValidationError(
+                gettext("Leave out {join}: Tidegauge sets it itself.").format(join=", ".join(clash))
+            )
         return value
 
     def clean_deadline_s(self) -> float:
@@ -181,26 +197,26 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number in JSON")
+    raise ValueError(gettext("{name} is not a number in JSON").format(name=name))
 
 
 class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
     """What is asked, how often, how many times."""
 
-    cadence_s = forms.TypedChoiceField(label="Ask", coerce=int)
+    cadence_s = forms.TypedChoiceField(label=gettext_lazy("Ask"), coerce=int)
 
     class Meta:
         model = Monitor
         fields = ("suite", "cadence_s", "repeats", "concurrency", "tokens_per_day")
         labels = {
-            "repeats": "Times each prompt is sent",
-            "concurrency": "Requests in flight at once",
-            "tokens_per_day": "Tokens a day, at most",
+            "repeats": gettext_lazy("Times each prompt is sent"),
+            "concurrency": gettext_lazy("Requests in flight at once"),
+            "tokens_per_day": gettext_lazy("Tokens a day, at most"),
         }
         help_texts = {
-            "repeats": "Two is the least that can disagree; five shows rare differences sooner",
-            "concurrency": "One asks quietly; more lets the endpoint batch our requests together",
-            "tokens_per_day": "Reported by the provider, in UTC days. Empty: no limit",
+            "repeats": gettext_lazy("Two is the least that can disagree; five shows rare differences sooner"),
+            "concurrency": gettext_lazy("One asks quietly; more lets the endpoint batch our requests together"),
+            "tokens_per_day": gettext_lazy("Reported by the provider, in UTC days. Empty: no limit"),
         }
 
     def __init__(self, *args: Any, endpoint: Endpoint, **kwargs: Any) -> None:
@@ -209,7 +225,12 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
         choices = list(CADENCES)
         stored = self.instance.pk is not None
         if stored and self.instance.cadence_s not in dict(CADENCES):
-            choices.append((self.instance.cadence_s, f"every {self.instance.cadence_s} seconds"))
+            choices.append(
+                (
+                    self.instance.cadence_s,
+                    gettext("every {cadence_s} seconds").format(cadence_s=self.instance.cadence_s),
+                )
+            )
         self.fields["cadence_s"].choices = choices  # type: ignore[attr-defined]
         if stored:
             del self.fields["suite"]
@@ -222,7 +243,9 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_suite(self) -> Suite:
         suite: Suite = self.cleaned_data["suite"]
         if Monitor.objects.filter(endpoint=self.endpoint, suite=suite).exists():
-            raise forms.ValidationError("This endpoint already has a monitor with that suite. Edit that one instead.")
+            raise forms.ValidationError(
+                gettext("This endpoint already has a monitor with that suite. Edit that one instead.")
+            )
         return suite
 
     def clean_repeats(self) -> int:
@@ -234,5 +257,5 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
 
 def within(number: Number, least: int, most: int) -> Number:
     if not least <= number <= most:
-        raise forms.ValidationError(f"Enter a number from {least} to {most}.")
+        raise forms.ValidationError(gettext("Enter a number from {least} to {most}.").format(least=least, most=most))
     return number

@@ -9,11 +9,18 @@ from datetime import datetime, timedelta
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext, gettext_lazy
 
 from dashboard.links import with_query
 from drift.history import Window
 
-CHOICES = (("6h", "6 hours"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"), ("90d", "90 days"))
+CHOICES = (
+    ("6h", gettext_lazy("6 hours")),
+    ("24h", gettext_lazy("24 hours")),
+    ("7d", gettext_lazy("7 days")),
+    ("30d", gettext_lazy("30 days")),
+    ("90d", gettext_lazy("90 days")),
+)
 DEFAULT = "24h"
 LONGEST = timedelta(days=400)
 _RELATIVE = re.compile(r"^(\d{1,4})([hd])$")
@@ -62,17 +69,19 @@ def range_of(request: HttpRequest, now: datetime, default: str = DEFAULT) -> Ran
         end = min(end or now, now + timedelta(days=1))
         if start < end:
             start = max(start, end - LONGEST)
-            return Range(Window(start, end), "", "the chosen time")
+            return Range(Window(start, end), "", gettext("the chosen time"))
     name = request.GET.get("range", default)
     length = _length(name)
     if length is None:
         name, length = default, _length(default) or timedelta(days=1)
-    return Range(Window(now - length, now), name, f"the last {dict(CHOICES).get(name, name)}")
+    return Range(Window(now - length, now), name, gettext("the last {span}").format(span=dict(CHOICES).get(name, name)))
 
 
 def choices(request: HttpRequest, chosen: Range) -> list[Choice]:
     clean = {"from": None, "to": None}
-    return [Choice(label, with_query(request, range=name, **clean), chosen.name == name) for name, label in CHOICES]
+    return [
+        Choice(str(label), with_query(request, range=name, **clean), chosen.name == name) for name, label in CHOICES
+    ]
 
 
 def kept(request: HttpRequest) -> list[tuple[str, str]]:

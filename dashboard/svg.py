@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe  # every text below is escaped or a number
+from django.utils.translation import gettext, gettext_lazy
 
 from drift import figures
 from drift.rows import Cell
@@ -14,14 +15,19 @@ from drift.rows import Cell
 WIDTH, HEIGHT = 120, 30
 STRIP_WIDTH = 140
 BARS = {"answered": (3, 12), "changed": (0, 18), "failing": (1, 16), "gap": (8, 2)}  # from the top, height
-KINDS = {"answered": "answered", "changed": "after a change", "failing": "mostly failing", "gap": "without data"}
+KINDS = {
+    "answered": gettext_lazy("{number} answered"),
+    "changed": gettext_lazy("{number} after a change"),
+    "failing": gettext_lazy("{number} mostly failing"),
+    "gap": gettext_lazy("{number} without data"),
+}
 
 
 def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
     """Divergence over time with its interval band. A gap breaks the line; a lone point is a dot."""
     known = [(i, cell) for i, cell in enumerate(cells) if cell.divergence is not None]
     if not known:
-        return SafeString('<span class="faint">not enough data</span>')
+        return format_html('<span class="faint">{}</span>', gettext("not enough data"))
     step = WIDTH / max(1, len(cells) - 1)
 
     def point(i: int, value: float | None) -> str:
@@ -39,7 +45,7 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
         bands.append(f"M{upper}L{lower}z")
         lines.append("M" + "L".join(point(i, cell.divergence) for i, cell in stretch))
     first, last = figures.percent(known[0][1].divergence), figures.percent(known[-1][1].divergence)
-    label = escape(f"Divergence {what}: from {first} to {last}")
+    label = escape(gettext("Divergence {what}: from {first} to {last}").format(what=what, first=first, last=last))
     return mark_safe(  # noqa: S308
         f'<svg class="sparkline" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{label}">'
@@ -63,8 +69,8 @@ def strip(cells: Sequence[Cell], what: str) -> SafeString:
             continue
         bars = "".join(f"M{i * width:.1f} {top}h{width - 1.2:.1f}v{height}h{1.2 - width:.1f}z" for i in places)
         drawn.append(f'<path class="{kind}" d="{bars}"/>')
-        said.append(f"{len(places)} {KINDS[kind]}")
-    label = escape(f"{what}: {', '.join(said)}")
+        said.append(str(KINDS[kind]).format(number=len(places)))
+    label = escape(gettext("{what}: {parts}").format(what=what, parts=figures.listed(said)))
     return mark_safe(  # noqa: S308
         f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} 18" preserveAspectRatio="none" role="img" '
         f'aria-label="{label}">{"".join(drawn)}</svg>'

@@ -19,7 +19,9 @@ from ipaddress import (
 )
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
+
+from drift.said import said
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -68,8 +70,8 @@ class AddressRule:
         try:
             real = ip_address(address.partition("%")[0])
         except ValueError:
-            return gettext("{host} resolved to '{address}', which is not an IP address.").format(
-                host=host, address=address
+            return said(
+                gettext_noop("{host} resolved to '{address}', which is not an IP address."), host=host, address=address
             )
         if any(_within(candidate, network) for candidate in (real, _embedded(real)) for network in self.networks):
             return None
@@ -79,15 +81,21 @@ class AddressRule:
         if host.lower().rstrip(".") in self.hosts and kind in ("loopback", "private"):
             return None
         if host == address:
-            where = gettext("{host} is a {kind} address.").format(host=host, kind=gettext(kind))
+            where = said(gettext_noop("{host} is a {kind} address."), host=host, kind=said(kind))
         else:
-            where = gettext("{host} resolves to {address}, which is a {kind} address.").format(
-                host=host, address=address, kind=gettext(kind)
+            where = said(
+                gettext_noop("{host} resolves to {address}, which is a {kind} address."),
+                host=host,
+                address=address,
+                kind=said(kind),
             )
-        return gettext(
-            "{where} Endpoints on private networks must be on the allow list: "
-            "ask an administrator to add its network or host name to ALLOW_PRIVATE_TARGETS."
-        ).format(where=where)
+        return said(
+            gettext_noop(
+                "{where} Endpoints on private networks must be on the allow list: "
+                "ask an administrator to add its network or host name to ALLOW_PRIVATE_TARGETS."
+            ),
+            where=where,
+        )
 
     def refusal_of_literal(self, base_url: str) -> str | None:
         """As `refusal`, for what can be told without DNS: an address written as a number, or `localhost`."""
@@ -153,13 +161,13 @@ def _private_kind(address: Address) -> str | None:
     if embedded is not None:
         return _private_kind(embedded)
     if address.is_unspecified:
-        return "unspecified"
+        return gettext_noop("unspecified")
     if address.is_loopback:
-        return "loopback"
+        return gettext_noop("loopback")
     if address.is_link_local:
-        return "link-local"
+        return gettext_noop("link-local")
     if address.is_multicast:
-        return "multicast"
+        return gettext_noop("multicast")
     if not address.is_global:
-        return "private"
+        return gettext_noop("private")
     return None

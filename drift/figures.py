@@ -201,6 +201,12 @@ NAMES = (
     gettext_noop("constant"),
     gettext_noop("stable set"),
     gettext_noop("churning"),
+    # why an endpoint rests
+    gettext_noop("down"),
+    gettext_noop("up"),
+    # a mode of our own worker
+    gettext_noop("fast"),
+    gettext_noop("invariant"),
     # a span of time
     gettext_noop("hour"),
     gettext_noop("day"),

@@ -142,7 +142,7 @@ def _heard(kept: Mapping[str, Any]) -> Said:
     text, fillers = kept["text"], kept["with"]
     translated = gettext(text) if isinstance(text, str) else ngettext(text[0], text[1], kept["number"])
     words = {name: _said_of(value) for name, value in fillers.items()}
-    made = Said(re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), translated))
+    made = Said(re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), translated).rstrip())
     made.stored = MARK + json.dumps(kept, ensure_ascii=False, sort_keys=True)
     return made
 

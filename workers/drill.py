@@ -13,10 +13,12 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import alerts, drills, endpoints, feed, incidents
 from drift.models import Delivery, Drill, Endpoint, Event, Incident, Monitor, Run, Sample, Suite, Team
 from drift.provision import make_suite
+from drift.said import cut, in_facts, said
 from workers.notify import deliver
 from workers.probe import run as probe
 from workers.simulate.scenario import Phase, Scenario, Version
@@ -60,13 +62,16 @@ def perform(drill_id: int) -> None:
         return
 
     def say(text: str) -> None:
-        Drill.objects.filter(pk=drill.pk).update(progress=text[:200])
+        Drill.objects.filter(pk=drill.pk).update(progress=cut(text, 200))
 
     try:
         report = play(drill, say)
         state = Drill.State.FINISHED
     except Exception as error:
-        report, state = {"problem": f"{error}"}, Drill.State.FAILED
+        report, state = (
+            {"problem": in_facts(error.args[0] if isinstance(error, DrillError) else str(error))},
+            Drill.State.FAILED,
+        )
         if not isinstance(error, DrillError):
             _close(drill, state, report)
             raise
@@ -76,7 +81,11 @@ def perform(drill_id: int) -> None:
 def _close(drill: Drill, state: str, report: dict[str, Any]) -> None:
     now = timezone.now()
     Drill.objects.filter(pk=drill.pk).update(state=state, report=report, finished_at=now, lease_until=None)
-    text = f"Fire drill: sent {report['seconds']} s after the change" if "seconds" in report else "Fire drill failed"
+    text = (
+        said(gettext_noop("Fire drill: sent {seconds} s after the change"), seconds=str(report["seconds"]))
+        if "seconds" in report
+        else said(gettext_noop("Fire drill failed"))
+    )
     feed.note_team(drill.team_id, Event.Kind.DRILL, text, now, actor=drill.requested_by)
 
 
@@ -87,25 +96,34 @@ def play(drill: Drill, say: Callable[[str], None]) -> dict[str, Any]:
         Drill.objects.filter(pk=drill.pk).update(endpoint=endpoint)
         begin = timezone.now() - timedelta(minutes=LEARNING_RUNS + 1)
         for number in range(LEARNING_RUNS):
-            say(f"Learning what the simulated endpoint is like: run {number + 1} of {LEARNING_RUNS}.")
+            say(
+                said(
+                    gettext_noop("Learning what the simulated endpoint is like: run {number} of {learning_runs}."),
+                    number=number + 1,
+                    learning_runs=LEARNING_RUNS,
+                )
+            )
             _run(monitor, begin + timedelta(minutes=number))
         served.clock.advance(CHANGE_AT_S)
-        say("The fingerprint changed. Waiting for somebody to notice.")
+        say(said(gettext_noop("The fingerprint changed. Waiting for somebody to notice.")))
         incident = _noticed(endpoint, monitor)
     changed_at = _first_changed(endpoint)
     found_at = timezone.now()
-    say("Found. The alert is being sent.")
+    say(said(gettext_noop("Found. The alert is being sent.")))
     alerts.tell_everyone(incident, found_at)
     told = _wait(incident, changed_at)
     endpoints.archive(endpoint)
     incident.refresh_from_db()
-    incidents.resolve(incident, drill.requested_by, "The drill is over.", timezone.now(), tell=False)
+    incidents.resolve(
+        incident, drill.requested_by, said(gettext_noop("The drill is over.")), timezone.now(), tell=False
+    )
     sent = [row.seconds for row in told if row.seconds is not None]
     return {
         "seconds": max(sent) if sent else None,
         "found_s": round((found_at - changed_at).total_seconds(), 1),
         "channels": [
-            {"name": row.name, "state": row.state, "problem": row.problem, "seconds": row.seconds} for row in told
+            {"name": row.name, "state": in_facts(row.state), "problem": in_facts(row.problem), "seconds": row.seconds}
+            for row in told
         ],
         "all_sent": bool(told) and len(sent) == len(told),
         "incident": str(incident.public_id),
@@ -137,7 +155,7 @@ def simulator() -> Iterator[Simulator]:
     thread = threading.Thread(target=main, daemon=True, name="drill-simulator")
     thread.start()
     if not ready.wait(10):
-        raise DrillError("The simulator did not start.")
+        raise DrillError(said(gettext_noop("The simulator did not start.")))
     try:
         yield served
     finally:
@@ -180,7 +198,7 @@ def _furnish(team: Team, base_url: str) -> tuple[Endpoint, Monitor]:
         concurrency=4,
         active=False,
         paused_at=now,
-        paused_reason="only the fire drill runs it",
+        paused_reason=said(gettext_noop("only the fire drill runs it")),
         next_due_at=now,
     )
     return endpoint, monitor
@@ -199,7 +217,9 @@ def _run(monitor: Monitor, slot: datetime) -> Run:
     probe.perform(run.pk)
     run.refresh_from_db()
     if run.state != Run.State.FINISHED or not run.samples_comparable:
-        raise DrillError(f"A run of the drill did not finish: {run.problem or run.state}.")
+        raise DrillError(
+            said(gettext_noop("A run of the drill did not finish: {problem}."), problem=run.problem or run.state)
+        )
     return run
 
 
@@ -209,7 +229,11 @@ def _noticed(endpoint: Endpoint, monitor: Monitor) -> Incident:
         incident = endpoint.incidents.order_by("-opened_at").first()
         if incident is not None:
             return incident
-    raise DrillError(f"Nobody noticed the change in {MOST_CHANGED_RUNS} runs.")
+    raise DrillError(
+        said(
+            gettext_noop("Nobody noticed the change in {most_changed_runs} runs."), most_changed_runs=MOST_CHANGED_RUNS
+        )
+    )
 
 
 def _first_changed(endpoint: Endpoint) -> datetime:
@@ -237,5 +261,5 @@ def _told(delivery: Delivery, changed_at: datetime) -> Told:
     seconds = round((delivery.sent_at - changed_at).total_seconds(), 1) if delivery.sent_at else None
     problem = delivery.problem
     if delivery.state == Delivery.State.DUE and not problem:
-        problem = "held back by quiet hours"
-    return Told(delivery.channel.name, delivery.get_state_display(), problem, seconds)
+        problem = said(gettext_noop("held back by quiet hours"))
+    return Told(delivery.channel.name, said(delivery.get_state_display()), problem, seconds)  # workers speak English

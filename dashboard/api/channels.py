@@ -40,7 +40,6 @@ class ChannelOut(Schema):
     language: Literal["en", "zh-hans"]
     severe_breaks_quiet: bool
     weekly_summary: bool
-    language: Literal["en", "zh-hans"]
     disabled_at: datetime | None
     disabled_why: str
     last_sent_at: datetime | None
@@ -81,7 +80,6 @@ class ChannelChange(Asked):
     language: Annotated[Literal["en", "zh-hans"], Field(description="Of its messages")] = "en"
     severe_breaks_quiet: Annotated[bool, Field(strict=True)] = True
     weekly_summary: Annotated[bool, Field(strict=True)] = False
-    language: Annotated[Literal["en", "zh-hans"], Field(description="Of its messages")] = "en"
 
     model_config = {"json_schema_extra": {"examples": [{"least_severity": "high", "tags": ["production"]}]}}
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import pgettext
 
 from drift.history import Window
 
@@ -38,10 +39,10 @@ def time_layout(window: Window, height: int, **more: Any) -> dict[str, Any]:
         "ticklen": 4,
         "fixedrange": True,
         "tickformatstops": [
-            {"dtickrange": [None, 43_200_000], "value": "%H:%M\n%-d %b"},
-            {"dtickrange": [43_200_000, None], "value": "%-d %b"},
+            {"dtickrange": [None, 43_200_000], "value": pgettext("axis", "%H:%M\n%-d %b")},
+            {"dtickrange": [43_200_000, None], "value": pgettext("axis", "%-d %b")},
         ],
-        "hoverformat": "%-d %b %H:%M",
+        "hoverformat": pgettext("axis", "%-d %b %H:%M"),
     }
     return {
         "height": height,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from dashboard.charts.axes import LANE_COLOURS, TEXT, local, per_cent, short, time_layout, unique, y_axis
 from dashboard.charts.chart import Chart
 from drift import figures
@@ -20,10 +22,13 @@ def comparison(compared: Sequence[Compared], window: Window) -> Chart:
     names = unique([one.row.name for one in compared])
     return Chart(
         slug="divergence",
-        question="How often do two answers to the same prompt differ?",
-        note=f"Share of pairs by {window.span}.",
-        summary="; ".join(
-            f"{name}: {figures.percent(one.divergence.value) if one.divergence else 'not enough data'}"
+        question=gettext("How often do two answers to the same prompt differ?"),
+        note=gettext("Share of pairs by {span}.").format(span=figures.words(window.span)),
+        summary=gettext("; ").join(
+            gettext("{name}: {figure}").format(
+                name=name,
+                figure=figures.percent(one.divergence.value) if one.divergence else gettext("not enough data"),
+            )
             for name, one in zip(names, compared, strict=True)
         ),
         columns=("from", *names),

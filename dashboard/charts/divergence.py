@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext
+
 from dashboard.charts.axes import TEXT, local, per_cent, short, time_layout, y_axis
 from dashboard.charts.chart import Chart, Event
 from drift import figures
 from drift.history import Lane, Point, Window
-from drift.models import Baseline
+from drift.models import Baseline, Span
 
 MOST_LABELS = 4
 
@@ -28,8 +30,9 @@ class Datum:
 def datum_of(baseline: Baseline | None) -> Datum | None:
     if baseline is None or baseline.divergence is None:
         return None
-    name = f"baseline “{baseline.name}”" if baseline.name else "baseline"
-    return Datum(f"dotted: {name}, {figures.percent(baseline.divergence)}", baseline.divergence)
+    pattern = gettext("dotted: baseline “{name}”, {share}") if baseline.name else gettext("dotted: baseline, {share}")
+    label = pattern.format(name=baseline.name, share=figures.percent(baseline.divergence))
+    return Datum(label, baseline.divergence)
 
 
 def divergence(
@@ -42,17 +45,26 @@ def divergence(
     known = [p for p in points if p.divergence is not None]
     if known:
         first, last = known[0].divergence, known[-1].divergence
-        summary = (
-            f"Divergence went from {figures.percent(first)} to {figures.percent(last)}, highest "
-            f"{figures.percent(max(p.divergence or 0 for p in known))}; "
-            f"{len(known)} of {len(points)} {window.span}s have data."
+        pattern = (
+            gettext("Divergence went from {first} to {last}, highest {most}; {known} of {points} hours have data.")
+            if window.span == Span.HOUR
+            else gettext("Divergence went from {first} to {last}, highest {most}; {known} of {points} days have data.")
+        )
+        summary = pattern.format(
+            first=figures.percent(first),
+            last=figures.percent(last),
+            most=figures.percent(max(p.divergence or 0 for p in known)),
+            known=len(known),
+            points=len(points),
         )
     else:
-        summary = "Not enough data in this time."
+        summary = gettext("Not enough data in this time.")
     return Chart(
         slug="divergence",
-        question="How often do two answers to the same prompt differ?",
-        note=f"Share of pairs by {window.span}; band: 95 % interval over canaries.",
+        question=gettext("How often do two answers to the same prompt differ?"),
+        note=gettext("Share of pairs by {span}; band: 95 % interval over canaries.").format(
+            span=figures.words(window.span)
+        ),
         summary=summary,
         columns=("from", "divergence", "low", "high", "pairs", "differing", "canaries", "answers", "comparable"),
         rows=[
@@ -109,7 +121,10 @@ def _divergence_figure(
             ],
             "hovertemplate": (
                 "%{customdata[0]} (%{customdata[1]})<br>"
-                "%{customdata[2]} pairs, %{customdata[3]} canaries<extra></extra>"
+                + gettext("{pairs} pairs, {canaries} canaries").format(
+                    pairs="%{customdata[2]}", canaries="%{customdata[3]}"
+                )
+                + "<extra></extra>"
             ),
         }
     )
@@ -219,9 +234,9 @@ def new_identities(lanes: Sequence[Lane], window: Window) -> list[Event]:
     oldest = min(lane.first_seen for lane in lanes)
     learned = oldest + timedelta(hours=1)
     return [
-        Event(lane.first_seen, f"new identity {lane.label}")
+        Event(lane.first_seen, gettext("new identity {label}").format(label=lane.label))
         for lane in lanes
         if lane.first_seen > max(learned, window.start)
         and lane.first_seen < window.end
-        and not lane.label.endswith("others")
+        and lane.detail  # the others together are no identity
     ]

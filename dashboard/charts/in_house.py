@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from dashboard.charts.axes import TEXT, category_layout, per_cent, y_axis
 from dashboard.charts.chart import Chart, Value
 from drift import figures
@@ -21,18 +23,28 @@ def batches(effects: Sequence[ModeEffect]) -> Chart:
             ends = (at.estimate.value, at.estimate.low, at.estimate.high) if at.estimate else (None, None, None)
             rows.append((effect.mode, at.label, *ends, at.pairs, at.pairs_differing, at.answers))
     said = [
-        f"{e.mode}: {e.overall.pairs_differing:,} of {figures.plural(e.overall.pairs, 'pair')} differ" for e in effects
+        gettext("{mode}: {number} of {pairs} differ").format(
+            mode=figures.words(e.mode),
+            number=figures.count(e.overall.pairs_differing),
+            pairs=figures.plural(e.overall.pairs, "pair"),
+        )
+        for e in effects
     ]
     return Chart(
         slug="batches",
-        question="Does the batch change the answer?",
-        note="Pairs of answers that differ, by the largest batch they met; bars: 95 % interval over canaries.",
-        summary="; ".join(said) + ".",
+        question=gettext("Does the batch change the answer?"),
+        note=gettext("Pairs of answers that differ, by the largest batch they met; bars: 95 % interval over canaries."),
+        summary=sentence(said),
         columns=("mode", "largest batch", "divergence", "low", "high", "pairs", "differing", "answers"),
         rows=rows,
         figure=lambda: _batches_figure(effects),
         about="batch",
     )
+
+
+def sentence(parts: Sequence[str]) -> str:
+    """'one; another.'"""
+    return gettext("{parts}.").format(parts=gettext("; ").join(parts))
 
 
 def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
@@ -62,8 +74,13 @@ def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
                 },
                 "line": {"color": colour, "width": 1.8},
                 "marker": {"color": colour, "size": 8, "symbol": symbol},
-                "customdata": [f"{at.pairs_differing:,} of {figures.plural(at.pairs, 'pair')}" for at, _ in known],
-                "hovertemplate": f"{effect.mode}: %{{y:.1f}} %<br>%{{customdata}}<extra></extra>",
+                "customdata": [
+                    gettext("{number} of {pairs}").format(
+                        number=figures.count(at.pairs_differing), pairs=figures.plural(at.pairs, "pair")
+                    )
+                    for at, _ in known
+                ],
+                "hovertemplate": f"{figures.words(effect.mode)}: %{{y:.1f}} %<br>%{{customdata}}<extra></extra>",
             }
         )
         notes.append(
@@ -73,11 +90,11 @@ def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
                 "xanchor": "left",
                 "xshift": 12,
                 "showarrow": False,
-                "text": effect.mode,
+                "text": figures.words(effect.mode),
                 "font": {**TEXT, "color": colour, "weight": 600},
             }
         )
-    layout = category_layout("largest batch while answering", [label for _, label in bins], notes, 300)
+    layout = category_layout(gettext("largest batch while answering"), [label for _, label in bins], notes, 300)
     layout["yaxis"] = y_axis(ticksuffix=" %")
     return {"data": traces, "layout": layout}
 
@@ -86,9 +103,11 @@ def price(ledger: Ledger) -> Chart:
     """Tokens per second in both modes at each batch, and their ratio in words."""
     return Chart(
         slug="price",
-        question="What does certainty cost?",
-        note="Tokens per second; the figure above each pair is invariant ÷ fast.",
-        summary="; ".join(f"at batch {p.batch}: {p.ratio:.0%}" for p in ledger.prices) + ".",
+        question=gettext("What does certainty cost?"),
+        note=gettext("Tokens per second; the figure above each pair is invariant ÷ fast."),
+        summary=sentence(
+            [gettext("at batch {batch}: {ratio}").format(batch=p.batch, ratio=f"{p.ratio:.0%}") for p in ledger.prices]
+        ),
         columns=("batch", "fast tokens/s", "invariant tokens/s", "invariant / fast"),
         rows=[(p.batch, p.fast, p.invariant, round(p.ratio, 4)) for p in ledger.prices],
         figure=lambda: _price_figure(ledger),
@@ -103,14 +122,17 @@ def _price_figure(ledger: Ledger) -> dict[str, Any]:
         traces.append(
             {
                 "type": "bar",
-                "name": mode,
+                "name": figures.words(mode),
                 "x": list(range(len(labels))),
                 "y": [getattr(p, mode) for p in ledger.prices],
                 "marker": {
                     "color": MODE_STYLES[mode][0],
                     "pattern": {"shape": pattern, "size": 6, "fillmode": "overlay", "fgcolor": "var(--card)"},
                 },
-                "hovertemplate": f"{mode}: %{{y:,.0f}} tokens/s<extra></extra>",
+                "hovertemplate": gettext("{mode}: {number} tokens/s").format(
+                    mode=figures.words(mode), number="%{y:,.0f}"
+                )
+                + "<extra></extra>",
             }
         )
     notes = [
@@ -124,7 +146,7 @@ def _price_figure(ledger: Ledger) -> dict[str, Any]:
         }
         for place, p in enumerate(ledger.prices)
     ]
-    layout = category_layout("requests at once", labels, notes, 300)
+    layout = category_layout(gettext("requests at once"), labels, notes, 300)
     layout |= {
         "yaxis": y_axis(tickformat=",.0f"),
         "barmode": "group",

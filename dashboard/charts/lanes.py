@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dashboard.charts.axes import LANE_COLOURS, TEXT, local, short, time_layout, unique
 from dashboard.charts.chart import Chart
@@ -19,11 +20,15 @@ def identities(points: Sequence[Point], window: Window, lanes: Sequence[Lane]) -
     names = [lane.label for lane in lanes]
     return Chart(
         slug="identities",
-        question="Who answered?",
-        note=f"Share of each fingerprint by {window.span}: the fuller the bar, the more answers carried it.",
-        summary=f"{figures.plural(len(lanes), 'identity', 'identities')} answered: {', '.join(names)}."
+        question=gettext("Who answered?"),
+        note=gettext("Share of each fingerprint by {span}: the fuller the bar, the more answers carried it.").format(
+            span=figures.words(window.span)
+        ),
+        summary=gettext("{identities} answered: {names}.").format(
+            identities=figures.plural(len(lanes), "identity", "identities"), names=figures.listed(names)
+        )
         if names
-        else "No identity known.",
+        else gettext("No identity known."),
         columns=("from", *unique(names)),
         rows=[
             (p.starts_at, *(lane.shares[i] if p.identities else None for lane in lanes)) for i, p in enumerate(points)
@@ -40,9 +45,11 @@ def heatmap(rows: Sequence[HeatRow], window: Window) -> Chart:
     worst = max(rows, key=lambda row: max((d or 0 for d in row.divergences), default=0), default=None)
     return Chart(
         slug="canaries",
-        question="Which prompts do not repeat?",
-        note=f"Divergence of each canary by {window.span}; the darker, the more pairs differ. Empty: not enough data.",
-        summary=f"Least repeatable: {worst.canary.name}." if worst else "No canary.",
+        question=gettext("Which prompts do not repeat?"),
+        note=gettext(
+            "Divergence of each canary by {span}; the darker, the more pairs differ. Empty: not enough data."
+        ).format(span=figures.words(window.span)),
+        summary=gettext("Least repeatable: {name}.").format(name=worst.canary.name) if worst else gettext("No canary."),
         columns=("from", *unique(names)),
         rows=[(at, *(row.divergences[i] for row in rows)) for i, at in enumerate(starts)],
         figure=lambda: _heatmap_figure(rows, window),
@@ -111,7 +118,9 @@ def _lanes_figure(points: Sequence[Point], window: Window, lanes: Sequence[Lane]
 
     for row, lane in enumerate(lanes):
         texts = [
-            f"{figures.percent(share)} of answers, {timezone.localtime(p.starts_at):%-d %b %H:%M}"
+            gettext("{share} of answers, {time}").format(
+                share=figures.percent(share), time=figures.day_time(timezone.localtime(p.starts_at))
+            )
             for p, share in zip(points, lane.shares, strict=True)
         ]
         traces.append(_lane_bars(points, row, lane.shares, window.step, colour_of(lane, row), texts))
@@ -142,7 +151,10 @@ def _heatmap_figure(rows: Sequence[HeatRow], window: Window) -> dict[str, Any]:
                     "colorscale": [[0, "var(--heat-0)"], [1, "var(--heat-1)"]],
                 },
                 "customdata": [
-                    f"{figures.percent(d)} of pairs differ, {timezone.localtime(at):%-d %b %H:%M}" for at, d in shown
+                    gettext("{share} of pairs differ, {time}").format(
+                        share=figures.percent(d), time=figures.day_time(timezone.localtime(at))
+                    )
+                    for at, d in shown
                 ],
                 "hovertemplate": "%{customdata}<extra></extra>",
             }

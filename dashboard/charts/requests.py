@@ -26,11 +26,13 @@ def outcomes(points: Sequence[Point], window: Window) -> Chart:
     kinds = sorted(totals, key=lambda kind: (kind not in COMPARABLE, -totals[kind]))
     asked = sum(totals.values())
     fine = sum(count for kind, count in totals.items() if kind in COMPARABLE)
-    summary = f"{figures.count(fine)} of {figures.plural(asked, 'request')} brought an answer that can be compared."
+    summary = gettext("{number} of {requests} brought an answer that can be compared.").format(
+        number=figures.count(fine), requests=figures.plural(asked, "request")
+    )
     return Chart(
         slug="outcomes",
-        question="What came back?",
-        note=f"Requests by {window.span}. {summary}",
+        question=gettext("What came back?"),
+        note=gettext("Requests by {span}. {summary}").format(span=figures.words(window.span), summary=summary),
         summary=summary,
         columns=("from", *kinds),
         rows=[
@@ -59,11 +61,12 @@ def _outcomes_figure(points: Sequence[Point], window: Window, kinds: Sequence[st
         traces.append(
             {
                 "type": "bar",
-                "name": kind.replace("_", " "),
+                "name": figures.words(kind),
                 "marker": marker,
                 "x": [local(p.starts_at + window.step / 2) for p in points],
                 "y": [(p.outcomes or {}).get(kind, 0) for p in points],
-                "hovertemplate": "%{y} " + kind.replace("_", " ") + "<extra></extra>",
+                "hovertemplate": gettext("{number} {outcome}").format(number="%{y}", outcome=figures.words(kind))
+                + "<extra></extra>",
             }
         )
     legend = {
@@ -92,14 +95,16 @@ def _outcomes_figure(points: Sequence[Point], window: Window, kinds: Sequence[st
 def latencies(points: Sequence[Point], window: Window) -> Chart:
     known = [p.p50_ms for p in points if p.p50_ms is not None]
     summary = (
-        f"Half of the answers took {figures.milliseconds(min(known))} to {figures.milliseconds(max(known))}."
+        gettext("Half of the answers took {least} to {most}.").format(
+            least=figures.milliseconds(min(known)), most=figures.milliseconds(max(known))
+        )
         if known
-        else "No answers in this time."
+        else gettext("No answers in this time.")
     )
     return Chart(
         slug="latency",
-        question="How long did an answer take?",
-        note=f"Median and 95th percentile by {window.span}, to about 6 %.",
+        question=gettext("How long did an answer take?"),
+        note=gettext("Median and 95th percentile by {span}, to about 6 %.").format(span=figures.words(window.span)),
         summary=summary,
         columns=("from", "p50_ms", "p95_ms", "answers"),
         rows=[(p.starts_at, p.p50_ms, p.p95_ms, p.comparable) for p in points],
@@ -142,7 +147,10 @@ def _cost_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
 
 def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
     x = [local(p.starts_at + window.step / 2) for p in points]
-    styles = (("p50_ms", "half", "solid", "var(--accent)"), ("p95_ms", "19 of 20", "dot", "var(--ink-soft)"))
+    styles = (
+        ("p50_ms", gettext("half within {time}"), "solid", "var(--accent)"),
+        ("p95_ms", gettext("19 of 20 within {time}"), "dot", "var(--ink-soft)"),
+    )
     traces, notes = [], []
     for name, words, dash, colour in styles:
         values = [getattr(p, name) for p in points]
@@ -156,7 +164,7 @@ def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
                 "line": {"color": colour, "width": 1.6, "dash": dash},
                 "marker": {"size": 4, "color": colour},
                 "customdata": [figures.milliseconds(v) for v in values],
-                "hovertemplate": words + " within %{customdata}<extra></extra>",
+                "hovertemplate": words.format(time="%{customdata}") + "<extra></extra>",
             }
         )
         last = next(((i, v) for i, v in reversed(list(enumerate(values))) if v is not None), None)
@@ -168,7 +176,7 @@ def _latency_figure(points: Sequence[Point], window: Window) -> dict[str, Any]:
                     "xanchor": "right",
                     "yanchor": "bottom",
                     "showarrow": False,
-                    "text": f"{words} within {figures.milliseconds(last[1])}",
+                    "text": words.format(time=figures.milliseconds(last[1])),
                     "font": {**TEXT, "color": colour},
                 }
             )

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.access import find, require_editor
@@ -45,7 +46,7 @@ def set_by_hand(request: HttpRequest, endpoint: UUID) -> HttpResponse:
         except BaselineError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"Baseline {baseline} is the datum now.")
+            messages.success(request, gettext("Baseline {baseline} is the datum now.").format(baseline=baseline))
             return redirect("endpoint", found.public_id)
     context = {"form": form, "endpoint": found, "series": series}
     return render(request, "dashboard/baseline_form.html", context, status=400 if form.errors else 200)
@@ -56,7 +57,7 @@ def take_now(request: HttpRequest, endpoint: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Endpoint, endpoint)
     baselines.take_now(_series(request, found), person(request), timezone.now())
-    messages.success(request, "A new baseline is being taken from the next run on.")
+    messages.success(request, gettext("A new baseline is being taken from the next run on."))
     return redirect("endpoint", found.public_id)
 
 
@@ -89,5 +90,5 @@ def _series(request: HttpRequest, endpoint: Endpoint) -> Series:
     wanted = request.GET.get("series") or request.POST.get("series") or ""
     chosen = next((row for row in rows if str(row.public_id) == wanted), None) or rows.first()
     if chosen is None:
-        raise Http404("Nothing was measured at this endpoint yet.")
+        raise Http404(gettext("Nothing was measured at this endpoint yet."))
     return chosen

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dashboard.access import find, may_edit
 from dashboard.links import with_query
@@ -71,7 +72,7 @@ def looked_up(request: HttpRequest, endpoint: UUID, canary: UUID) -> tuple[Endpo
     row = read([found], timezone.now()).rows[0]
     series = chosen_series(request, list(found.series.filter(suite__canaries=asked).order_by("-created_at")), row)
     if series is None:
-        raise Http404("This endpoint was never asked this canary.")
+        raise Http404(gettext("This endpoint was never asked this canary."))
     return found, asked, series
 
 

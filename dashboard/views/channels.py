@@ -10,14 +10,16 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
 from dashboard.alert_forms import BudgetForm, ChannelForm
 from dashboard.views.endpoint_forms import person
 from drift import alerts, deliveries, drills
-from drift.findings.budgets import STATISTICS, budget_of
+from drift.findings.budgets import STATISTICS, budget_of, in_words
 from drift.models import AlertRules, Channel, Delivery, Drill, Monitor
+from drift.said import said
 
 RECENT = 20
 
@@ -31,13 +33,16 @@ def index(request: HttpRequest) -> HttpResponse:
     form = BudgetForm(request.POST if posted else None, instance=rules)
     if posted and form.is_valid():
         form.save()
-        messages.success(request, f"The budget is {budget_of(team)}, over all endpoints together.")
+        messages.success(
+            request,
+            gettext("The budget is {budget}, over all endpoints together.").format(budget=in_words(budget_of(team))),
+        )
         return redirect("channels")
     context = {
         "channels": team_rows(request, Channel).order_by("disabled_at", "name"),
         "kinds": Channel.Kind.choices,
         "deliveries": latest(team_rows(request, Delivery).select_related("channel")),
-        "budget": budget_of(team),
+        "budget": in_words(budget_of(team)),
         "form": form,
         "watched": Monitor.objects.filter(endpoint__team=team, active=True).count() * STATISTICS,
         "mail_ready": bool(settings.EMAIL_HOST),
@@ -51,12 +56,12 @@ def add(request: HttpRequest) -> HttpResponse:
     require_editor(request)
     kind = request.GET.get("kind", "")
     if kind not in Channel.Kind.values:
-        raise Http404("Choose e-mail, Slack or webhook.")
+        raise Http404(gettext("Choose e-mail, Slack or webhook."))
     form = ChannelForm(request.POST or None, kind=kind, team=team_of(request))
     if request.method == "POST" and form.is_valid():
         channel = form.save()
         alerts.write_test(channel, timezone.now())
-        messages.success(request, f"{channel.name} is set up. A test message is on its way.")
+        messages.success(request, gettext("{name} is set up. A test message is on its way.").format(name=channel.name))
         return redirect("channel", channel.public_id)
     context = {"form": form, "kind": Channel.Kind(kind).label}
     return render(request, "dashboard/channels/form.html", context, status=400 if form.errors else 200)
@@ -80,7 +85,7 @@ def edit(request: HttpRequest, channel: UUID) -> HttpResponse:
     form = ChannelForm(request.POST or None, instance=found, kind=found.kind, team=found.team)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "Saved. Send a test to be sure.")
+        messages.success(request, gettext("Saved. Send a test to be sure."))
         return redirect("channel", found.public_id)
     context = {
         "form": form,
@@ -100,7 +105,7 @@ def test(request: HttpRequest, channel: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Channel, channel)
     alerts.write_test(found, timezone.now())
-    messages.success(request, "A test message is on its way; what came of it appears below.")
+    messages.success(request, gettext("A test message is on its way; what came of it appears below."))
     return redirect("channel", found.public_id)
 
 
@@ -108,7 +113,7 @@ def test(request: HttpRequest, channel: UUID) -> HttpResponse:
 def disable(request: HttpRequest, channel: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Channel, channel)
-    deliveries.disable(found, f"switched off by {request.user}", timezone.now())
+    deliveries.disable(found, said(gettext_noop("switched off by {name}"), name=str(request.user)), timezone.now())
     return redirect("channel", found.public_id)
 
 
@@ -117,7 +122,7 @@ def enable(request: HttpRequest, channel: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Channel, channel)
     deliveries.enable(found, timezone.now())
-    messages.success(request, f"{found.name} is used again.")
+    messages.success(request, gettext("{name} is used again.").format(name=found.name))
     return redirect("channel", found.public_id)
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dashboard import charts
 from dashboard.access import find
@@ -21,7 +22,7 @@ def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpRes
     wanted = request.GET.get("series", "")
     series = found.series.filter(public_id=wanted).first() if is_uuid(wanted) else None
     if series is None:
-        raise Http404("This endpoint has no such series.")
+        raise Http404(gettext("This endpoint has no such series."))
     window = range_of(request, timezone.now()).window
     marked = marks.between(found.team_id, window.start, window.end, [found.pk])
     events = [charts.Event(mark.at, mark.text) for mark in marked]
@@ -47,4 +48,4 @@ def chart_of(series: Series, slug: str, window: history.Window) -> charts.Chart:
         return charts.latencies(points, window)
     if slug == "cost":
         return charts.costs(points, window)
-    raise Http404("There is no such chart.")
+    raise Http404(gettext("There is no such chart."))

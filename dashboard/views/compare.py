@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dashboard import charts
 from dashboard.access import team_of
@@ -110,7 +111,7 @@ def report(request: HttpRequest, form: str) -> HttpResponse:
         "json": (tables.as_json, "application/json"),
     }
     if form not in writers:
-        raise Http404("A comparison can be had as html, csv or json.")
+        raise Http404(gettext("A comparison can be had as html, csv or json."))
     write, kind = writers[form]
     response = HttpResponse(write(made), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="tidegauge-comparison-{made.end:%Y-%m-%d}.{form}"'

@@ -9,6 +9,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor, team_of
@@ -26,7 +27,7 @@ def add(request: HttpRequest) -> HttpResponse:
                 team=team_of(request), user=person(request), api_key=form.key_to_store or "", **form.fields_to_store()
             )
         except IntegrityError:  # two people sent the same name at once
-            form.add_error("name", "Your team already has an endpoint of that name.")
+            form.add_error("name", gettext("Your team already has an endpoint of that name."))
         else:
             return redirect("endpoint-check", made.public_id)
     return render(request, "dashboard/endpoint_form.html", {"form": form}, status=400 if form.errors else 200)
@@ -72,7 +73,9 @@ def archive(request: HttpRequest, endpoint: UUID) -> HttpResponse:
     found = find(request, Endpoint, endpoint)
     endpoints.archive(found)
     undo = reverse("endpoint-restore", args=[found.public_id])
-    messages.success(request, f"{found.name} was archived. Its history stays.", extra_tags=undo)
+    messages.success(
+        request, gettext("{name} was archived. Its history stays.").format(name=found.name), extra_tags=undo
+    )
     return redirect("overview")
 
 
@@ -84,10 +87,13 @@ def restore(request: HttpRequest, endpoint: UUID) -> HttpResponse:
         endpoints.restore(found)
     except IntegrityError:
         messages.error(
-            request, f"Another endpoint is called {found.name} now. Rename that one, then bring this one back."
+            request,
+            gettext("Another endpoint is called {name} now. Rename that one, then bring this one back.").format(
+                name=found.name
+            ),
         )
     else:
-        messages.success(request, f"{found.name} is back.")
+        messages.success(request, gettext("{name} is back.").format(name=found.name))
     return redirect("endpoint", found.public_id)
 
 

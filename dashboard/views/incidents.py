@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
@@ -22,6 +23,7 @@ from drift.findings.kinds import Kind
 from drift.findings.words import label, sentence, sureness
 from drift.messages import window_query
 from drift.models import Event, Finding, Incident, Silence
+from drift.said import said
 from drift.voided import evals_on
 
 PAGE = 50
@@ -121,7 +123,7 @@ def acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
         hours = form.cleaned_data["hours"]
         until = now + timedelta(hours=int(hours)) if hours else None
         incidents.acknowledge(found, person(request), form.cleaned_data["why"], until, now)
-        messages.success(request, "Acknowledged. No reminders meanwhile; it stays in sight.")
+        messages.success(request, gettext("Acknowledged. No reminders meanwhile; it stays in sight."))
     return redirect(back_to(request, f"/incidents/{found.public_id}/"))
 
 
@@ -131,8 +133,10 @@ def resolve(request: HttpRequest, incident: UUID) -> HttpResponse:
     found = find(request, Incident, incident)
     form = ResolveForm(request.POST, prefix="resolve")
     if found.state != Incident.State.RESOLVED and form.is_valid():
-        incidents.resolve(found, person(request), form.cleaned_data["resolution"] or "by hand", timezone.now())
-        messages.success(request, "Resolved. The channels that were told are told.")
+        incidents.resolve(
+            found, person(request), form.cleaned_data["resolution"] or said(gettext_noop("by hand")), timezone.now()
+        )
+        messages.success(request, gettext("Resolved. The channels that were told are told."))
     return redirect(back_to(request, f"/incidents/{found.public_id}/"))
 
 
@@ -141,7 +145,7 @@ def reopen(request: HttpRequest, incident: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Incident, incident)
     if found.state != Incident.State.OPEN:
-        incidents.reopen(found, person(request), "Opened again by hand.", timezone.now())
+        incidents.reopen(found, person(request), said(gettext_noop("Opened again by hand.")), timezone.now())
     return redirect("incident", found.public_id)
 
 
@@ -195,7 +199,10 @@ def quiet(request: HttpRequest) -> HttpResponse:
             now=now,
             **form.chosen(),
         )
-        messages.success(request, f"No alerts about {silences.covers(row)} in that time. Measuring goes on.")
+        messages.success(
+            request,
+            gettext("No alerts about {covers} in that time. Measuring goes on.").format(covers=silences.covers(row)),
+        )
         return redirect("silences")
     rows = team_rows(request, Silence).select_related("endpoint", "created_by").order_by("-starts_at")[:PAGE]
     context = {
@@ -212,5 +219,5 @@ def end_silence(request: HttpRequest, silence: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Silence, silence)
     silences.end(found, person(request), timezone.now())
-    messages.success(request, "Ended. What is still open will be told now.")
+    messages.success(request, gettext("Ended. What is still open will be told now."))
     return redirect("silences")

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dashboard import charts
 from dashboard.access import team_of
@@ -39,7 +40,7 @@ def chart(request: HttpRequest, chart: str, form: str) -> HttpResponse:
     price = found_ledger()
     if chart == "price" and price:
         return export(charts.price(price), form, "tidegauge-in-house")
-    raise Http404("There is no such chart.")
+    raise Http404(gettext("There is no such chart."))
 
 
 def found_effects(request: HttpRequest) -> list[ModeEffect]:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, require_editor, team_rows
@@ -16,6 +17,7 @@ from dashboard.links import back_to, is_uuid
 from dashboard.views.endpoint_forms import person
 from drift import figures, monitors
 from drift.models import Endpoint, Monitor
+from drift.said import said
 
 
 def add(request: HttpRequest, endpoint: UUID) -> HttpResponse:
@@ -24,7 +26,9 @@ def add(request: HttpRequest, endpoint: UUID) -> HttpResponse:
     form = MonitorForm(request.POST or None, endpoint=found)
     if request.method == "POST" and form.is_valid():
         monitors.create(endpoint=found, **form.cleaned_data)
-        messages.success(request, f"{found.name} is being watched. The first run starts within seconds.")
+        messages.success(
+            request, gettext("{name} is being watched. The first run starts within seconds.").format(name=found.name)
+        )
         return redirect("endpoint", found.public_id)
     return render(
         request, "dashboard/monitor_form.html", {"form": form, "endpoint": found}, status=400 if form.errors else 200
@@ -37,7 +41,12 @@ def edit(request: HttpRequest, monitor: UUID) -> HttpResponse:
     form = MonitorForm(request.POST or None, instance=found, endpoint=found.endpoint)
     if request.method == "POST" and form.is_valid():
         monitors.change(found, **form.cleaned_data)
-        messages.success(request, f"Changed: {found.endpoint.name} is asked {figures.cadence(found.cadence_s)}.")
+        messages.success(
+            request,
+            gettext("Changed: {name} is asked {cadence}.").format(
+                name=found.endpoint.name, cadence=figures.cadence(found.cadence_s)
+            ),
+        )
         return redirect("endpoint", found.endpoint.public_id)
     context = {"form": form, "monitor": found, "endpoint": found.endpoint}
     return render(request, "dashboard/monitor_form.html", context, status=400 if form.errors else 200)
@@ -47,9 +56,9 @@ def edit(request: HttpRequest, monitor: UUID) -> HttpResponse:
 def pause(request: HttpRequest, monitor: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Monitor, monitor)
-    monitors.pause(found, f"paused by {request.user}")
+    monitors.pause(found, said(gettext_noop("paused by {name}"), name=str(request.user)))
     undo = reverse("monitor-resume", args=[found.public_id])
-    messages.success(request, f"{found.endpoint.name} is paused.", extra_tags=undo)
+    messages.success(request, gettext("{name} is paused.").format(name=found.endpoint.name), extra_tags=undo)
     return redirect("endpoint", found.endpoint.public_id)
 
 
@@ -58,7 +67,9 @@ def resume(request: HttpRequest, monitor: UUID) -> HttpResponse:
     require_editor(request)
     found = find(request, Monitor, monitor)
     monitors.resume(found)
-    messages.success(request, f"{found.endpoint.name} is watched again, from the next slot on.")
+    messages.success(
+        request, gettext("{name} is watched again, from the next slot on.").format(name=found.endpoint.name)
+    )
     return redirect("endpoint", found.endpoint.public_id)
 
 
@@ -84,7 +95,7 @@ def pause_picked(request: HttpRequest) -> HttpResponse:
         if resuming:
             monitors.resume(monitor)
         else:
-            monitors.pause(monitor, f"paused by {request.user}")
+            monitors.pause(monitor, said(gettext_noop("paused by {name}"), name=str(request.user)))
     done = "resumed" if resuming else "paused"
     messages.success(request, f"{figures.plural(len(changed), 'monitor')} {done}.")
     return redirect(back_to(request, reverse("overview")))

@@ -9,6 +9,7 @@ from itertools import groupby
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from dashboard.access import may_edit, team_of
 from dashboard.links import with_query
@@ -20,7 +21,7 @@ from drift.states import State
 MOST_CARDS = 5
 MOST_ROWS = 50  # the worst; the rest are a click away
 GROUPINGS = ("provider", "model", "state")
-SPAN_WORDS = {Span.HOUR: "24 hours", Span.DAY: "30 days"}
+SPAN_WORDS = {Span.HOUR: gettext_lazy("24 hours"), Span.DAY: gettext_lazy("30 days")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,9 @@ def grouped(rows: Sequence[Row], by: str) -> list[Group]:
     if not by:
         return [Group("", rows)] if rows else []
 
+    nothing = {"provider": gettext("No provider"), "model": gettext("No model")}.get(by, f"No {by}")
+
     def name(row: Row) -> str:
-        return row.state.word if by == "state" else getattr(row, by) or f"No {by}"
+        return row.state.word if by == "state" else getattr(row, by) or nothing
 
     return [Group(key, list(group)) for key, group in groupby(sorted(rows, key=name), key=name)]

@@ -109,6 +109,7 @@ class ChannelSaid(Said):
     quiet_from: time | None = None
     quiet_to: time | None = None
     time_zone: str = "UTC"
+    language: Literal["en", "zh-hans"] = "en"
     severe_breaks_quiet: bool = True
     weekly_summary: bool = False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import ngettext
+
 from drift.findings.evidence import Limits
 from drift.measure.budget import Budget, allot
 from drift.models import AlertRules, Monitor, Series, Team
@@ -15,6 +17,18 @@ def budget_of(team: Team | int) -> Budget:
     pk = team if isinstance(team, int) else team.pk
     rules = AlertRules.objects.filter(team=pk).first() or AlertRules(team_id=pk)
     return Budget(rules.false_alarms, rules.period)
+
+
+def in_words(budget: Budget) -> str:
+    """'at most one false alarm a quarter'."""
+    number = 1 if budget.false_alarms == 1 else 2  # fractions are plural
+    pattern = {
+        "week": ngettext("at most one false alarm a week", "at most {number} false alarms a week", number),
+        "month": ngettext("at most one false alarm a month", "at most {number} false alarms a month", number),
+        "quarter": ngettext("at most one false alarm a quarter", "at most {number} false alarms a quarter", number),
+        "year": ngettext("at most one false alarm a year", "at most {number} false alarms a year", number),
+    }[budget.period]
+    return pattern.format(number=f"{budget.false_alarms:g}")
 
 
 def limits_of(series: Series) -> Limits:

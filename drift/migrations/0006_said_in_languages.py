@@ -57,6 +57,11 @@ class Migration(migrations.Migration):
             field=drift.said.SaidField(blank=True, default=""),
         ),
         migrations.AlterField(
+            model_name="drill",
+            name="progress",
+            field=drift.said.SaidField(blank=True, default=""),
+        ),
+        migrations.AlterField(
             model_name="endpoint",
             name="rest_reason",
             field=drift.said.SaidField(blank=True, default=""),

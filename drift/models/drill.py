@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy
 
 from drift.models.endpoint import Endpoint
 from drift.models.team import Team, User
+from drift.said import SaidField, from_facts
 
 
 class Drill(models.Model):
@@ -27,6 +29,15 @@ class Drill(models.Model):
     state = models.CharField(max_length=8, choices=State.choices, default=State.DUE)
     lease_until = models.DateTimeField(null=True)
     endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.SET_NULL, related_name="drills")
-    progress = models.CharField(max_length=200, blank=True, default="")
+    progress = SaidField(blank=True, default="")
     finished_at = models.DateTimeField(null=True)
     report = models.JSONField(default=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The report with its sentences in the language that is active."""
+        channels = [
+            {**row, "state": from_facts(row["state"]), "problem": from_facts(row["problem"])}
+            for row in self.report.get("channels", ())
+        ]
+        return {**self.report, "channels": channels, "problem": from_facts(self.report.get("problem", ""))}

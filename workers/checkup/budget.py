@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
+from django.utils.translation import gettext_noop
+
 from drift.answers import Usage
 from drift.checkup.plan import prompt_tokens
 from drift.checkup.questions import Question
 from drift.costs import cost_of
 from drift.evals.plan import price_of
 from drift.models import Checkup, Endpoint
+from drift.said import said
 
 
 class CapReachedError(Exception):
@@ -32,9 +35,21 @@ class Budget:
         most = prompt_tokens(question) + max_tokens
         price = price_of(self._endpoint, prompt_tokens(question), max_tokens) or Decimal(0)
         if self._token_cap is not None and self._tokens + most > self._token_cap:
-            raise CapReachedError(f"the cap of {self._token_cap:,} tokens is reached ({self._tokens:,} used)")
+            raise CapReachedError(
+                said(
+                    gettext_noop("the cap of {token_cap} tokens is reached ({tokens} used)"),
+                    token_cap=f"{self._token_cap:,}",
+                    tokens=f"{self._tokens:,}",
+                )
+            )
         if self._cost_cap is not None and self._cost + price > self._cost_cap:
-            raise CapReachedError(f"the cap of $ {self._cost_cap:.2f} is reached ($ {self._cost:.2f} spent)")
+            raise CapReachedError(
+                said(
+                    gettext_noop("the cap of $ {cost_cap} is reached ($ {cost} spent)"),
+                    cost_cap=f"{self._cost_cap:.2f}",
+                    cost=f"{self._cost:.2f}",
+                )
+            )
         self._tokens += most
         self._cost += price
         spending = Spending()

@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift.checkup import life, store
 from drift.checkup.packed import unpack
 from drift.checkup.plan import Kind
 from drift.checkup.start import questions_in
 from drift.models import Checkup, CheckupStage
+from drift.said import said
 from workers.checkup.asking import ClaimLostError, Holder, Turn, ask_scores, ask_stage, open_places
 from workers.checkup.budget import Budget, CapReachedError
 from workers.probe.caching import mark_cached
@@ -50,7 +52,13 @@ def perform(checkup_id: int, on_answer: Callable[[int], None] = lambda _: None) 
     except WaitError as waiting:
         life.wait(checkup, token, timezone.now(), waiting.why, waiting.after)
     except CapReachedError as cap:
-        life.end(checkup, token, timezone.now(), Checkup.State.STOPPED, f"Ended early: {cap}.")
+        life.end(
+            checkup,
+            token,
+            timezone.now(),
+            Checkup.State.STOPPED,
+            said(gettext_noop("Ended early: {cap}."), cap=cap.args[0]),
+        )
     except Exception as error:
         life.put_back(checkup, token, timezone.now(), f"{type(error).__name__}: {error}", FAILED)
         raise
@@ -77,7 +85,7 @@ def _advance(checkup: Checkup, token: UUID, until: datetime, on_answer: Callable
             finally:
                 share.leave()
             if not share.may_go_on():
-                raise WaitError("the endpoint rests after failures", RESTING)
+                raise WaitError(said(gettext_noop("the endpoint rests after failures")), RESTING)
         _finish(stage, share_note(stage))
     life.end(checkup, token, timezone.now(), Checkup.State.FINISHED)
 
@@ -86,7 +94,10 @@ def share_note(stage: CheckupStage) -> str:
     """Why the stage is less than planned, where the endpoint's own limit held it back."""
     endpoint = stage.checkup.endpoint
     if endpoint is not None and stage.concurrency > endpoint.max_concurrency:
-        return f"asked with {endpoint.max_concurrency} in flight, which is the endpoint's limit"
+        return said(
+            gettext_noop("asked with {max_concurrency} in flight, which is the endpoint's limit"),
+            max_concurrency=endpoint.max_concurrency,
+        )
     return ""
 
 

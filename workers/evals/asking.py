@@ -14,6 +14,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connections
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import endpoints
 from drift.addresses import AddressRule
@@ -23,6 +24,7 @@ from drift.evals import record, runs
 from drift.evals.case import digest, prompt
 from drift.evals.store import case_of
 from drift.models import EvalArm, EvalRun
+from drift.said import said
 from workers.evals.order import Place
 from workers.evals.shares import Holder, Shares, WaitError
 from workers.probe.patience import Asker
@@ -54,9 +56,17 @@ class Budget:
     def reached(self) -> str:
         """Which cap is reached; '' if none."""
         if self.cost_cap is not None and self.cost >= self.cost_cap:
-            return f"the cap of $ {self.cost_cap:,.2f} is reached ($ {self.cost:,.4f} spent)"
+            return said(
+                gettext_noop("the cap of $ {cost_cap} is reached ($ {cost} spent)"),
+                cost_cap=f"{self.cost_cap:,.2f}",
+                cost=f"{self.cost:,.4f}",
+            )
         if self.token_cap is not None and self.tokens >= self.token_cap:
-            return f"the cap of {self.token_cap:,} tokens is reached ({self.tokens:,} used)"
+            return said(
+                gettext_noop("the cap of {token_cap} tokens is reached ({tokens} used)"),
+                token_cap=f"{self.token_cap:,}",
+                tokens=f"{self.tokens:,}",
+            )
         return ""
 
 

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift.evals import runs
 from drift.evals.plan import cases_of
 from drift.measure.evals.anytime import Discordance, discordance
 from drift.models import EvalAnswer, EvalArm, EvalCase, EvalRun
+from drift.said import said
 from workers.evals.asking import Budget, CapReachedError, ClaimLostError, Round, ask_open
 from workers.evals.caching import settle
 from workers.evals.grading import grade_open
@@ -62,8 +64,13 @@ def _advance(run: EvalRun, token: UUID, until: datetime) -> None:
         if run.stop_early and stage[-1] < every[-1]:
             found = evidence(arms)
             if found.decided(ALPHA):
-                said = f"stopped after round {stage[-1]} of {every[-1]}: the evidence is {found.evidence:,.0f} to 1"
-                runs.end(run, token, timezone.now(), EvalRun.State.FINISHED, said)
+                decided = said(
+                    gettext_noop("stopped after round {stage} of {every}: the evidence is {evidence} to 1"),
+                    stage=stage[-1],
+                    every=every[-1],
+                    evidence=f"{found.evidence:,.0f}",
+                )
+                runs.end(run, token, timezone.now(), EvalRun.State.FINISHED, decided)
                 return
     runs.end(run, token, timezone.now(), EvalRun.State.FINISHED)
 

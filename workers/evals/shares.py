@@ -9,7 +9,10 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
+from django.utils.translation import gettext_noop
+
 from drift.models import Endpoint
+from drift.said import said
 from workers.probe.traffic import Share
 
 FULL_WAIT = timedelta(seconds=10)
@@ -72,4 +75,4 @@ class Shares:
     def closed(self) -> str:
         """Why asking has to stop: a circuit that opened; '' while all are closed."""
         resting = [share for share in self._by_endpoint.values() if not share.may_go_on()]
-        return "an endpoint failed too often and is left to rest" if resting else ""
+        return said(gettext_noop("an endpoint failed too often and is left to rest")) if resting else ""

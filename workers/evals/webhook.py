@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import httpx2
+from django.utils.translation import gettext_noop
 
 from drift.addresses import AddressRule
 from drift.evals.case import Case
 from drift.evals.graders import Grade, Webhook
+from drift.said import said
 from workers.probe.faults import describe
 from workers.probe.guard import GuardedTransport, tls_context
 
@@ -33,9 +35,17 @@ async def post(hook: Webhook, answer: str, case: Case, rule: AddressRule) -> tup
             async for piece in response.aiter_bytes():
                 body += piece
                 if len(body) > LARGEST_ANSWER:
-                    return Grade(None, "", "the webhook's answer is larger than 64 KB"), body[:LARGEST_ANSWER]
+                    return Grade(None, "", said(gettext_noop("the webhook's answer is larger than 64 KB"))), body[
+                        :LARGEST_ANSWER
+                    ]
             return hook.read(response.status_code, body), body
     except TimeoutError:
-        return Grade(None, "", f"the webhook had not answered after {DEADLINE_S:.0f} s"), body
+        return Grade(
+            None,
+            "",
+            said(gettext_noop("the webhook had not answered after {deadline_s} s"), deadline_s=f"{DEADLINE_S:.0f}"),
+        ), body
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-        return Grade(None, "", f"the webhook could not be asked: {describe(error)}"), body
+        return Grade(
+            None, "", said(gettext_noop("the webhook could not be asked: {describe}"), describe=describe(error))
+        ), body

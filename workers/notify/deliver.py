@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext_noop
 
 from drift import deliveries
 from drift.messages import message_for
 from drift.models import Channel, Delivery
+from drift.said import said
 from drift.secrets import Secret
 from workers.notify import email, slack, webhook
 from workers.notify.errors import TransportError
@@ -29,9 +31,10 @@ def perform(delivery_id: int) -> bool:
     try:
         if not delivery.message:
             deliveries.keep_message(delivery, message_for(delivery, started))
-        send(delivery)
+        with translation.override(delivery.channel.language):
+            send(delivery)
     except TransportError as error:
-        deliveries.note_failure(delivery, token, started, timezone.now(), str(error), error.permanent)
+        deliveries.note_failure(delivery, token, started, timezone.now(), error.said, error.permanent)
         log.warning("delivery %s: %s", delivery.public_id, error)
         return False
     except Exception as error:
@@ -46,7 +49,9 @@ def send(delivery: Delivery) -> None:
     """Hands the delivery to the transport of its channel. Raises TransportError."""
     channel = delivery.channel
     if channel.disabled_at is not None and delivery.kind != Delivery.Kind.TEST:
-        raise TransportError(f"The channel is disabled: {channel.disabled_why}", permanent=True)
+        raise TransportError(
+            said(gettext_noop("The channel is disabled: {why}"), why=channel.disabled_why), permanent=True
+        )
     address = _plain(channel.address)
     if channel.kind == Channel.Kind.EMAIL:
         email.send(address, delivery, delivery.message)

@@ -9,8 +9,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
+from django.utils.translation import gettext_noop
 
 from drift.models import Delivery
+from drift.said import said
 from workers.notify.errors import TransportError
 from workers.notify.plain import as_html, as_text
 
@@ -24,7 +26,7 @@ def send(address: str, delivery: Delivery, message: Mapping[str, Any]) -> None:
     channel's fault.
     """
     if not settings.EMAIL_HOST:
-        raise TransportError("No mail server is set: an administrator must set EMAIL_HOST.")
+        raise TransportError(said(gettext_noop("No mail server is set: an administrator must set EMAIL_HOST.")))
     domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "tidegauge.invalid"
     headers = {
         "Message-ID": f"<{delivery.public_id}@{domain}>",
@@ -46,17 +48,31 @@ def send(address: str, delivery: Delivery, message: Mapping[str, Any]) -> None:
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as error:
-        code, said = next(iter(error.recipients.values()), (0, b""))
-        text = f"The mail server refused {address}: {_said(code, said)}"
+        code, told = next(iter(error.recipients.values()), (0, b""))
+        text = said(
+            gettext_noop("The mail server refused {address}: {answer}"), address=address, answer=_said(code, told)
+        )
         raise TransportError(text, permanent=_for_good(code)) from error
     except smtplib.SMTPDataError as error:
-        text = f"The mail server refused the message: {_said(error.smtp_code, error.smtp_error)}"
+        text = said(
+            gettext_noop("The mail server refused the message: {answer}"),
+            answer=_said(error.smtp_code, error.smtp_error),
+        )
         raise TransportError(text, permanent=_for_good(error.smtp_code)) from error
     except smtplib.SMTPResponseException as error:
-        raise TransportError(f"The mail server answered {_said(error.smtp_code, error.smtp_error)}") from error
+        raise TransportError(
+            said(gettext_noop("The mail server answered {answer}"), answer=_said(error.smtp_code, error.smtp_error))
+        ) from error
     except (smtplib.SMTPException, OSError) as error:
         where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
-        raise TransportError(f"The mail server {where} could not be used: {type(error).__name__}: {error}") from error
+        raise TransportError(
+            said(
+                gettext_noop("The mail server {where} could not be used: {kind}: {error}"),
+                where=where,
+                kind=type(error).__kind,
+                error=str(error),
+            )
+        ) from error
 
 
 def _for_good(code: int) -> bool:

@@ -8,4 +8,5 @@ class TransportError(Exception):
 
     def __init__(self, message: str, *, permanent: bool = False) -> None:
         super().__init__(message)
+        self.said = message
         self.permanent = permanent

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from drift.addresses import AddressRule
+from drift.said import said
 from workers.notify.errors import TransportError
 from workers.probe.guard import AddressRefused, GuardedTransport, tls_context
 
@@ -31,16 +33,33 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     except AddressRefused as error:
         raise TransportError(str(error), permanent=True) from error
     except TimeoutError as error:
-        raise TransportError(f"{_host(url)} did not answer within {DEADLINE_S:.0f} s.") from error
+        raise TransportError(
+            said(
+                gettext_noop("{host} did not answer within {deadline_s} s."),
+                host=_host(url),
+                deadline_s=f"{DEADLINE_S:.0f}",
+            )
+        ) from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
-        raise TransportError(f"The address cannot be used: {error}", permanent=True) from error
+        raise TransportError(
+            said(gettext_noop("The address cannot be used: {error}"), error=str(error)), permanent=True
+        ) from error
     except httpx2.HTTPError as error:
         refused = _refusal_in(error)
         if refused is not None:
             raise TransportError(str(refused), permanent=True) from error
-        raise TransportError(f"{_host(url)} could not be reached: {type(error).__name__} {error}".strip()) from error
+        raise TransportError(
+            said(
+                gettext_noop("{host} could not be reached: {kind} {error}"),
+                host=_host(url),
+                kind=type(error).__kind,
+                error=str(error),
+            )
+        ) from error
     except OSError as error:
-        raise TransportError(f"{_host(url)} could not be reached: {error}") from error
+        raise TransportError(
+            said(gettext_noop("{host} could not be reached: {error}"), host=_host(url), error=str(error))
+        ) from error
 
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
@@ -72,4 +91,4 @@ def _refusal_in(error: BaseException) -> AddressRefused | None:
 
 def _host(url: str) -> str:
     """What may be said of the address: a webhook's path is a secret."""
-    return urlsplit(url).hostname or "the address"
+    return urlsplit(url).hostname or said(gettext_noop("the address"))

@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from drift.models import Delivery
+from drift.said import said
 from workers.notify.errors import TransportError
 from workers.notify.http import post
 
@@ -22,16 +25,20 @@ def send(address: str, delivery: Delivery, message: Mapping[str, Any]) -> None:
     answer = post(address, json.dumps(layout(message)).encode(), headers)
     if 200 <= answer.status < 300:
         return
-    said = answer.text.strip()[:120]
-    gone = answer.status in (404, 410) or (400 <= answer.status < 500 and any(word in said for word in GONE))
-    raise TransportError(f"Slack answered {answer.status} {said}".strip(), permanent=gone)
+    told = answer.text.strip()[:120]
+    gone = answer.status in (404, 410) or (400 <= answer.status < 500 and any(word in told for word in GONE))
+    raise TransportError(
+        said(gettext_noop("Slack answered {status} {answer}"), status=answer.status, answer=told), permanent=gone
+    )
 
 
 def layout(message: Mapping[str, Any]) -> dict[str, Any]:
     """Blocks: what happened, the sentences, before and after, what to do, buttons. `text` is for notifications."""
-    mark = "[simulated] " if message.get("simulated") else ""
+    title = (
+        gettext("[simulated] {title}").format(title=message["title"]) if message.get("simulated") else message["title"]
+    )
     blocks: list[dict[str, Any]] = [
-        {"type": "header", "text": {"type": "plain_text", "text": (mark + message["title"])[:LONGEST_HEADER]}},
+        {"type": "header", "text": {"type": "plain_text", "text": title[:LONGEST_HEADER]}},
         _section("\n".join(escaped(line) for line in message["text"])),
     ]
     if message.get("voids"):
@@ -42,18 +49,18 @@ def layout(message: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "type": "section",
                 "fields": [
-                    {"type": "mrkdwn", "text": f"*Before*\n{_code(before)}"},
-                    {"type": "mrkdwn", "text": f"*After*\n{_code(after)}"},
+                    {"type": "mrkdwn", "text": gettext("*Before*\n{names}").format(names=_code(before))},
+                    {"type": "mrkdwn", "text": gettext("*After*\n{names}").format(names=_code(after))},
                 ],
             }
         )
     if example := message.get("example"):
         shared = f"…{example['shared']}"
         old, new = (f"{shared}⟦{example[f'{side}_token']}⟧{example[f'{side}_rest']}" for side in ("old", "new"))
-        canary = escaped(f"Canary “{example['canary']}”, before and after")
+        canary = escaped(gettext("Canary “{name}”, before and after").format(name=example["canary"]))
         blocks.append(_section(f"{canary}\n```{_fenced(old)}\n\n{_fenced(new)}```"))
     if message.get("advice"):
-        blocks.append(_section(f"*What to do:* {escaped(message['advice'])}"))
+        blocks.append(_section(gettext("*What to do:* {advice}").format(advice=escaped(message["advice"]))))
     remarks = [escaped(message[name]) for name in ("severity_word", "sure") if message.get(name)]
     blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(remarks)[:LONGEST_SECTION]}]})
     if message.get("links"):
@@ -71,11 +78,11 @@ def layout(message: Mapping[str, Any]) -> dict[str, Any]:
                 ],
             }
         )
-    return {"text": escaped(mark + message["title"]), "blocks": blocks}
+    return {"text": escaped(title), "blocks": blocks}
 
 
 def escaped(text: str) -> str:
-    """Slack's three control characters; what a model or a provider said must not mention @channel or fake a link."""
+    """Slack's three control characters; what a model or a provider told must not mention @channel or fake a link."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

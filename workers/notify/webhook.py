@@ -9,7 +9,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from drift.models import Delivery
+from drift.said import said
 from workers.notify.errors import TransportError
 from workers.notify.http import post
 
@@ -28,8 +31,11 @@ def send(address: str, secret: str, delivery: Delivery, message: Mapping[str, An
     answer = post(address, body, headers)
     if 200 <= answer.status < 300:
         return
-    said = answer.text.strip()[:120]
-    raise TransportError(f"The receiver answered {answer.status} {said}".strip(), permanent=answer.status in (404, 410))
+    told = answer.text.strip()[:120]
+    raise TransportError(
+        said(gettext_noop("The receiver answered {status} {answer}"), status=answer.status, answer=told),
+        permanent=answer.status in (404, 410),
+    )
 
 
 def signature(secret: str, moment: int, body: bytes) -> str:

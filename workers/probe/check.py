@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from drift import endpoints
 from drift.addresses import AddressRule
 from drift.answers import Target
 from drift.display import visible
-from workers.probe.negotiate import Negotiation, negotiate
+from drift.said import said, shown
+from workers.probe.negotiate import NOT_ASKED, Negotiation, negotiate
 
 CHECK_DEADLINE_S = 120.0
 
@@ -28,15 +30,22 @@ def perform(check_id: int) -> None:
     try:
         found = asyncio.run(_within(CHECK_DEADLINE_S, target, rule))
     except TimeoutError:
-        problem = f"The endpoint had not answered our questions after {CHECK_DEADLINE_S:.0f} s. Check again later."
+        problem = said(
+            gettext_noop("The endpoint had not answered our questions after {check_deadline_s} s. Check again later."),
+            check_deadline_s=f"{CHECK_DEADLINE_S:.0f}",
+        )
         found = Negotiation(target, problem=problem)
     endpoints.finish_check(
         check,
         now=timezone.now(),
-        problem=visible(found.problem or ""),
+        problem=shown(found.problem or "", 4000),
         report={"models": found.models[:200], "advice": found.advice, "requests": found.requests},
         capabilities={
-            name: (capability.state, visible(capability.value)[:80], visible(capability.evidence))
+            name: (
+                capability.state,
+                visible(capability.value)[:80],
+                said(NOT_ASKED.evidence) if capability == NOT_ASKED else shown(capability.evidence, 4000),
+            )
             for name, capability in found.capabilities.items()
         },
         settings={

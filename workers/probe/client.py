@@ -14,11 +14,13 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx2
+from django.utils.translation import gettext_noop
 from openai import AsyncOpenAI, AsyncStream, Omit, OpenAIError
 from openai._constants import RAW_RESPONSE_HEADER
 
 from drift.addresses import AddressRule
 from drift.answers import ApiKind, Ask, Exchange, Outcome, Target, Transport
+from drift.said import said
 from workers.probe.capture import CURRENT, Capture
 from workers.probe.faults import describe, outcome_of
 from workers.probe.guard import CONNECT_TIMEOUT_S, GuardedTransport, tls_context
@@ -59,7 +61,10 @@ class Prober:
         try:
             context = tls_context(secure=parts.scheme == "https", ca_bundle=target.ca_bundle, verify=target.verify_tls)
         except ssl.SSLError as error:
-            self._unusable = f"The certificate bundle of this endpoint is not valid PEM: {describe(error)}"
+            self._unusable = said(
+                gettext_noop("The certificate bundle of this endpoint is not valid PEM: {describe}"),
+                describe=describe(error),
+            )
             return self
         headers = {**FRESH, **target.extra_headers}
         self._client = AsyncOpenAI(

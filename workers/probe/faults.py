@@ -10,6 +10,7 @@ import httpx2
 import openai
 
 from drift.answers import Outcome
+from drift.said import Said
 from workers.probe.capture import BodyTooLarge, UndecodableBody
 from workers.probe.guard import AddressRefused
 from workers.probe.redact import redact
@@ -39,7 +40,8 @@ def describe(error: BaseException, secrets: Iterable[str] = ()) -> str:
     said: list[str] = []
     for cause in causes(error):
         if isinstance(cause, AddressRefused):
-            return redact(str(cause), secrets)
+            why: str = cause.args[0]
+            return why if isinstance(why, Said) else redact(why, secrets)
         if isinstance(cause, _WRAPPERS):
             continue
         text = str(cause).strip()

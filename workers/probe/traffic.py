@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from django.utils.translation import gettext_noop
+
 from drift import traffic
 from drift.answers import Decoded, Exchange
+from drift.claims import lease as run_lease
 from drift.models import Endpoint
-from drift.runs import lease as run_lease
+from drift.said import said
 from workers.probe import breaker, limits
 from workers.probe.retry_after import wait_seconds
 
@@ -66,7 +69,12 @@ class Share:
             if not may_ask:
                 until = datetime.fromtimestamp(self._breaker.retry_at, UTC)
                 return Refusal(
-                    True, f"the endpoint is {self._breaker.cause}; it is asked again after {until:%H:%M} UTC"
+                    True,
+                    said(
+                        gettext_noop("the endpoint is {cause}; it is asked again after {until} UTC"),
+                        cause=said(self._breaker.cause.value),
+                        until=f"{until:%H:%M}",
+                    ),
                 )
             row.breaker = self._breaker.as_json()
             state = limits.LimitState.from_json(row.limits)
@@ -79,7 +87,7 @@ class Share:
                 self._leases.append(lease)
             row.limits = state.as_json()
         if not self._leases:
-            return Refusal(False, "all of the endpoint's places are taken by other runs")
+            return Refusal(False, said(gettext_noop("all of the endpoint's places are taken by other runs")))
         return None
 
     def keep(self) -> None:
@@ -126,5 +134,9 @@ class Share:
             circuit=self._breaker.circuit,
             failures=self._breaker.failures,
             until=None if closed else datetime.fromtimestamp(self._breaker.retry_at, UTC),
-            reason="" if closed else f"{self._breaker.cause}: {self._last_failure}",
+            reason=""
+            if closed
+            else said(
+                gettext_noop("{cause}: {why}"), cause=said(self._breaker.cause.value), why=self._last_failure[:280]
+            ),
         )

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_noop
+
 from drift.addresses import AddressRule
 from drift.answers import ApiKind, FingerprintState, Outcome, Target
+from drift.said import said
 from workers.probe.client import Prober
 from workers.probe.decode import decode
 from workers.probe.negotiate.advice import advise, is_litellm
@@ -30,7 +33,7 @@ from workers.probe.negotiate.refusals import adjusted, without
 __all__ = ["Capability", "Negotiation", "State", "negotiate"]
 
 MOST_ADJUSTMENTS = 8
-NOT_ASKED = Capability(State.UNKNOWN, "", "not asked: this endpoint answers too slowly")
+NOT_ASKED = Capability(State.UNKNOWN, "", gettext_noop("not asked: this endpoint answers too slowly"))
 
 _NEGOTIATED = (
     *("temperature", "seed", "random_seed", "logprobs", "top_logprobs", "include"),
@@ -73,8 +76,10 @@ async def _agree(talk: Conversation, capabilities: dict[str, Capability]) -> Rep
             break
         talk.target, field = change
         if field != "stream":
-            said = reply[1].error_message[:200]
-            capabilities[field] = Capability(State.REFUSED, "", f"status {reply[0].status}: {said}")
+            told = reply[1].error_message[:200]
+            capabilities[field] = Capability(
+                State.REFUSED, "", said(gettext_noop("status {status}: {told}"), status=reply[0].status, told=told)
+            )
         reply = await talk.ask(HELLO)
     return reply
 
@@ -96,7 +101,9 @@ async def _features(talk: Conversation, first: Reply) -> dict[str, Capability]:
     identity = first[1].identity
     given = identity.fingerprint_state is FingerprintState.VALUE
     shown = identity.fingerprint or identity.fingerprint_state.value
-    found["system_fingerprint"] = Capability(State.HONOURED if given else State.IGNORED, shown[:80], "as first seen")
+    found["system_fingerprint"] = Capability(
+        State.HONOURED if given else State.IGNORED, shown[:80], said(gettext_noop("as first seen"))
+    )
     return found
 
 

@@ -9,7 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from drift.answers import COMPARABLE, Ask, Decoded, Exchange, Outcome, Target
+from drift.said import said
 from workers.probe.client import Prober
 from workers.probe.decode import decode
 from workers.probe.decode.body import BodyKind, read_body
@@ -104,9 +107,15 @@ def with_parameters(target: Target, parameters: Mapping[str, Any]) -> Target:
 def evidence(exchange: Exchange, decoded: Decoded) -> str:
     """One line on what a request brought."""
     if answered(decoded):
-        return f"status {exchange.status}, {decoded.outcome.value}"
+        return said(gettext_noop("status {status}, {value}"), status=exchange.status, value=decoded.outcome.value)
     return (
-        f"status {exchange.status}: {decoded.error_message[:200]}" if exchange.status else decoded.error_message[:200]
+        said(
+            gettext_noop("status {status}: {error_message}"),
+            status=exchange.status,
+            error_message=decoded.error_message[:200],
+        )
+        if exchange.status
+        else decoded.error_message[:200]
     )
 
 

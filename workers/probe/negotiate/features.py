@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from drift.answers import ApiKind, Outcome, Transport
+from drift.said import said, together
 from workers.probe.decode.body import BodyKind, read_body
 from workers.probe.negotiate.conversation import (
     Conversation,
@@ -40,13 +43,36 @@ async def find_cap(talk: Conversation) -> Capability:
         cut = decoded.finish == "length" or tokens == talk.max_tokens
         if cut or (tokens is not None and tokens < talk.max_tokens):
             talk.target = replace(talk.target, cap_parameter=name)
-            said = f"{tokens} tokens, finish '{decoded.finish_reason}'" if tokens is not None else "finish 'length'"
+            told = (
+                said(
+                    gettext_noop("{tokens} tokens, finish '{finish_reason}'"),
+                    tokens=tokens,
+                    finish_reason=decoded.finish_reason,
+                )
+                if tokens is not None
+                else said(gettext_noop("finish 'length'"))
+            )
             if cut:
-                return Capability(State.HONOURED, name, f"asked for {talk.max_tokens}, got {said}")
-            return Capability(State.UNKNOWN, name, f"accepted; the answer ended by itself before the cap: {said}")
-        seen.append(f"{name}: asked for {talk.max_tokens} tokens, got {tokens if tokens is not None else 'more'}")
+                return Capability(
+                    State.HONOURED,
+                    name,
+                    said(gettext_noop("asked for {max_tokens}, got {told}"), max_tokens=talk.max_tokens, told=told),
+                )
+            return Capability(
+                State.UNKNOWN,
+                name,
+                said(gettext_noop("accepted; the answer ended by itself before the cap: {told}"), told=told),
+            )
+        seen.append(
+            said(
+                gettext_noop("{name}: asked for {max_tokens} tokens, got {tokens}"),
+                name=name,
+                max_tokens=talk.max_tokens,
+                tokens=tokens if tokens is not None else "more",
+            )
+        )
     state = State.IGNORED if any("asked for" in line for line in seen) else State.UNKNOWN
-    return Capability(state, talk.target.cap_parameter, "; ".join(seen))
+    return Capability(state, talk.target.cap_parameter, together(seen))
 
 
 async def find_temperature_and_seed(talk: Conversation) -> dict[str, Capability]:
@@ -86,29 +112,44 @@ async def _find_seed(talk: Conversation, name: str, hot: dict[str, float]) -> tu
     if not accepted:
         return Capability(State.REFUSED if refused(reply) else State.UNKNOWN, "", evidence(*reply)), varies
     if decoded.seed_echo is not None and decoded.seed_echo != PROBE_SEED:
-        said = f"asked for seed {PROBE_SEED}, the answer says {decoded.seed_echo}"
-        return Capability(State.IGNORED, name, said), varies
+        told = said(
+            gettext_noop("asked for seed {probe_seed}, the answer says {seed_echo}"),
+            probe_seed=PROBE_SEED,
+            seed_echo=decoded.seed_echo,
+        )
+        return Capability(State.IGNORED, name, told), varies
     more = await talk.texts(VARY, 2, {**hot, name: PROBE_SEED})
     if more is None or not decoded.compared:
-        return Capability(State.UNKNOWN, name, "accepted; whether it has an effect could not be told"), varies
+        return Capability(
+            State.UNKNOWN, name, said(gettext_noop("accepted; whether it has an effect could not be told"))
+        ), varies
     same, other_answers = {decoded.compared, *more}, set(free) | {decoded.compared}
     if len(other_answers) < 2:
-        said = "accepted; answers did not vary with other seeds either"
-        return Capability(State.UNKNOWN, name, said), varies
+        told = said(gettext_noop("accepted; answers did not vary with other seeds either"))
+        return Capability(State.UNKNOWN, name, told), varies
     if len(same) == 1:
-        said = f"3 of 3 equal with one seed, {len(other_answers)} of 3 distinct with others"
-        return Capability(State.HONOURED, name, said), varies
+        told = said(
+            gettext_noop("3 of 3 equal with one seed, {other_answers} of 3 distinct with others"),
+            other_answers=len(other_answers),
+        )
+        return Capability(State.HONOURED, name, told), varies
     if len(same) == 3:
-        return Capability(State.IGNORED, name, "three answers with the same seed all differed"), varies
-    return Capability(State.UNKNOWN, name, "accepted; 2 of 3 answers with the same seed agreed"), varies
+        return Capability(
+            State.IGNORED, name, said(gettext_noop("three answers with the same seed all differed"))
+        ), varies
+    return Capability(
+        State.UNKNOWN, name, said(gettext_noop("accepted; 2 of 3 answers with the same seed agreed"))
+    ), varies
 
 
 def _effect_of_temperature(cold: list[str], varies: bool) -> Capability:
     if not varies or len(cold) < 2 or not all(cold):
-        return Capability(State.UNKNOWN, "0", "accepted; whether it has an effect could not be told")
+        return Capability(
+            State.UNKNOWN, "0", said(gettext_noop("accepted; whether it has an effect could not be told"))
+        )
     if len(set(cold)) == 1:
-        return Capability(State.HONOURED, "0", "answers vary at temperature 1 and agreed at 0")
-    return Capability(State.UNKNOWN, "0", "accepted, but two answers at temperature 0 differ")
+        return Capability(State.HONOURED, "0", said(gettext_noop("answers vary at temperature 1 and agreed at 0")))
+    return Capability(State.UNKNOWN, "0", said(gettext_noop("accepted, but two answers at temperature 0 differ")))
 
 
 async def find_scores(talk: Conversation) -> Capability:
@@ -124,19 +165,31 @@ async def find_scores(talk: Conversation) -> Capability:
             seen.append(f"{k}: {evidence(exchange, decoded)}")
             if exchange.status == 500 or refused((exchange, decoded)):
                 continue
-            return Capability(State.UNKNOWN, "", "; ".join(seen))
+            return Capability(State.UNKNOWN, "", together(seen))
         if decoded.tokens:
             given = max(len(token.top) for token in decoded.tokens)
-            note = "; every chosen token scores exactly 0" if decoded.degenerate_logprobs else ""
+            note = said(gettext_noop("; every chosen token scores exactly 0")) if decoded.degenerate_logprobs else ""
             value = min(given, k) if isinstance(k, int) and k is not True else given
             shape = decoded.logprob_shape
-            return Capability(State.HONOURED, str(value), f"asked for {k}, got {given} in shape '{shape}'{note}")
+            return Capability(
+                State.HONOURED,
+                str(value),
+                said(
+                    gettext_noop("asked for {k}, got {given} in shape '{shape}'{note}"),
+                    k=k,
+                    given=given,
+                    shape=shape,
+                    note=note,
+                ),
+            )
         if decoded.outcome is Outcome.REASONING_ONLY:
-            return Capability(State.UNKNOWN, str(int(k)), f"asked for {k}; the answer had no text to score")
+            return Capability(
+                State.UNKNOWN, str(int(k)), said(gettext_noop("asked for {k}; the answer had no text to score"), k=k)
+            )
         if decoded.logprob_shape == "unknown":
-            return Capability(State.UNKNOWN, "", "scores come in a shape that is not known")
-        return Capability(State.IGNORED, "", f"asked for {k}, got none")
-    return Capability(State.REFUSED, "", "; ".join(seen)[:1000])
+            return Capability(State.UNKNOWN, "", said(gettext_noop("scores come in a shape that is not known")))
+        return Capability(State.IGNORED, "", said(gettext_noop("asked for {k}, got none"), k=k))
+    return Capability(State.REFUSED, "", together(seen))
 
 
 def _score_parameters(talk: Conversation, k: int) -> dict[str, Any]:
@@ -156,7 +209,7 @@ async def find_stream(talk: Conversation) -> Capability:
             State.REFUSED if refused((exchange, decoded)) else State.UNKNOWN, "", evidence(exchange, decoded)
         )
     if read_body(exchange.body).kind is not BodyKind.EVENTS:
-        return Capability(State.IGNORED, "", "asked for a stream, got the answer in one piece")
+        return Capability(State.IGNORED, "", said(gettext_noop("asked for a stream, got the answer in one piece")))
     if talk.target.transport is Transport.STREAM and talk.target.kind is ApiKind.CHAT:
         wish = {"stream_options": {"include_usage": True}}
         counted = (await talk.ask(HELLO, wish))[1]
@@ -168,14 +221,18 @@ async def find_stream(talk: Conversation) -> Capability:
 async def find_choices(talk: Conversation) -> Capability:
     """Whether several choices can be had in one request."""
     if talk.target.kind is ApiKind.RESPONSES or talk.target.transport is Transport.STREAM:
-        return Capability(State.UNKNOWN, "", "not asked in this way of answering")
+        return Capability(State.UNKNOWN, "", said(gettext_noop("not asked in this way of answering")))
     exchange, decoded = await talk.ask(HELLO, {"n": 2})
     if not answered(decoded):
         return Capability(
             State.REFUSED if refused((exchange, decoded)) else State.UNKNOWN, "", evidence(exchange, decoded)
         )
     count = choices_in(exchange)
-    return Capability(State.HONOURED if count == 2 else State.IGNORED, str(count), f"asked for 2 choices, got {count}")
+    return Capability(
+        State.HONOURED if count == 2 else State.IGNORED,
+        str(count),
+        said(gettext_noop("asked for 2 choices, got {count}"), count=count),
+    )
 
 
 async def bypass_cache(talk: Conversation) -> Capability:
@@ -185,4 +242,6 @@ async def bypass_cache(talk: Conversation) -> Capability:
     if not answered(reply[1]):
         return Capability(State.REFUSED if refused(reply) else State.UNKNOWN, "", evidence(*reply))
     talk.target = with_parameters(talk.target, wish)
-    return Capability(State.UNKNOWN, "no-cache", "accepted; whether it has an effect shows in the answers")
+    return Capability(
+        State.UNKNOWN, "no-cache", said(gettext_noop("accepted; whether it has an effect shows in the answers"))
+    )
