@@ -9,11 +9,12 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 
 from dashboard import svg
 from dashboard.timezones import offset_in_words
 from drift import figures
+from drift.answers import Outcome
 
 register = template.Library()
 
@@ -27,6 +28,7 @@ for word in (
     figures.milliseconds,
     figures.money,
     figures.percent,
+    figures.words,
 ):
     register.filter(word.__name__, word)
 
@@ -109,10 +111,45 @@ def cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+COLUMNS = {
+    "from": pgettext_lazy("column", "from"),
+    "divergence": pgettext_lazy("column", "divergence"),
+    "low": pgettext_lazy("column", "low"),
+    "high": pgettext_lazy("column", "high"),
+    "pairs": pgettext_lazy("column", "pairs"),
+    "differing": pgettext_lazy("column", "differing"),
+    "canaries": pgettext_lazy("column", "canaries"),
+    "answers": pgettext_lazy("column", "answers"),
+    "comparable": pgettext_lazy("column", "comparable"),
+    "mode": pgettext_lazy("column", "mode"),
+    "largest batch": pgettext_lazy("column", "largest batch"),
+    "batch": pgettext_lazy("column", "batch"),
+    "fast tokens/s": pgettext_lazy("column", "fast tokens/s"),
+    "invariant tokens/s": pgettext_lazy("column", "invariant tokens/s"),
+    "invariant / fast": pgettext_lazy("column", "invariant / fast"),
+    "p50_ms": pgettext_lazy("column", "p50_ms"),
+    "p95_ms": pgettext_lazy("column", "p95_ms"),
+    "dollars": pgettext_lazy("column", "dollars"),
+    "completion_tokens": pgettext_lazy("column", "completion_tokens"),
+    "endpoint": pgettext_lazy("column", "endpoint"),
+    "other": pgettext_lazy("column", "other"),
+    "different": pgettext_lazy("column", "different"),
+    "p_adjusted": pgettext_lazy("column", "p_adjusted"),
+    "effect": pgettext_lazy("column", "effect"),
+    "effect_low": pgettext_lazy("column", "effect_low"),
+    "effect_high": pgettext_lazy("column", "effect_high"),
+    "would_have_been_seen": pgettext_lazy("column", "would_have_been_seen"),
+}  # of the tables beside charts; exports keep the names as they are
+
+
 @register.filter
-def words(value: str) -> str:
-    """A stored name as words: 'http_error' -> 'http error'."""
-    return value.replace("_", " ")
+def column(name: str) -> SafeString | str:
+    """The heading of a column of a chart's table twin: one of ours, an outcome, or the name of what it is about."""
+    if name in COLUMNS:
+        return str(COLUMNS[name])
+    if name in frozenset(Outcome):
+        return figures.words(name)
+    return format_html('<span translate="no">{}</span>', name)
 
 
 @register.filter
