@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from drift.models import (
     Annotation,
@@ -78,6 +78,31 @@ PATH_TO_TEAM: dict[type[Model], str] = {
     Suite: "team",
     Trial: "team",
 }
+
+NAMES = (  # of models that name themselves after their class
+    gettext_noop("api token"),
+    gettext_noop("audit entry"),
+    gettext_noop("baseline"),
+    gettext_noop("canary"),
+    gettext_noop("channel"),
+    gettext_noop("delivery"),
+    gettext_noop("drill"),
+    gettext_noop("endpoint"),
+    gettext_noop("endpoint check"),
+    gettext_noop("event"),
+    gettext_noop("finding"),
+    gettext_noop("incident"),
+    gettext_noop("invitation"),
+    gettext_noop("membership"),
+    gettext_noop("monitor"),
+    gettext_noop("run"),
+    gettext_noop("sample"),
+    gettext_noop("silence"),
+    gettext_noop("status link"),
+    gettext_noop("suite"),
+    gettext_noop("annotation"),
+    gettext_noop("trial"),
+)
 
 
 def membership_of(request: HttpRequest) -> Membership:

@@ -55,7 +55,11 @@ class SilenceForm(forms.Form):
         label=gettext_lazy("To"), widget=forms.DateTimeInput(attrs=LOCAL_TIME, format="%Y-%m-%dT%H:%M")
     )
     every_week = forms.BooleanField(label=gettext_lazy("Every week at this time"), required=False)
-    reason = forms.CharField(max_length=300, help_text=gettext_lazy("Shown to everyone who wonders why nothing came"))
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=300,
+        help_text=gettext_lazy("Shown to everyone who wonders why nothing came"),
+    )
 
     def __init__(self, *arguments: Any, team: Team, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -94,16 +98,24 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     address = forms.CharField(max_length=1000, required=False, widget=forms.TextInput(attrs={"spellcheck": "false"}))
     signing_secret = forms.CharField(
+        label=gettext_lazy("Signing secret"),
         max_length=200,
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=gettext_lazy("Each request is signed with it (HMAC-SHA256)"),
     )
-    providers = forms.CharField(required=False, help_text=gettext_lazy("Separated by commas; empty: all"))
-    tags = forms.CharField(required=False, help_text=gettext_lazy("Separated by commas; empty: all"))
+    providers = forms.CharField(
+        label=gettext_lazy("Providers"), required=False, help_text=gettext_lazy("Separated by commas; empty: all")
+    )
+    tags = forms.CharField(
+        label=gettext_lazy("Tags"), required=False, help_text=gettext_lazy("Separated by commas; empty: all")
+    )
     least_severity = forms.ChoiceField(choices=SEVERITIES, label=gettext_lazy("Tell of"), initial=Severity.MEDIUM)
     time_zone = forms.CharField(
-        max_length=64, initial="UTC", help_text=gettext_lazy("Of the quiet hours, for example Europe/Berlin")
+        label=gettext_lazy("Time zone"),
+        max_length=64,
+        initial="UTC",
+        help_text=gettext_lazy("Of the quiet hours, for example Europe/Berlin"),
     )
 
     class Meta:
@@ -249,7 +261,9 @@ class BaselineForm(forms.Form):
     until = forms.DateTimeField(
         label=gettext_lazy("To"), widget=forms.DateTimeInput(attrs=LOCAL_TIME, format="%Y-%m-%dT%H:%M")
     )
-    name = forms.CharField(max_length=80, required=False, help_text=gettext_lazy("For example: May"))
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=80, required=False, help_text=gettext_lazy("For example: May")
+    )
     pin = forms.BooleanField(label=gettext_lazy("Pin it: kept until something voids it"), required=False)
 
     def clean(self) -> dict[str, Any]:

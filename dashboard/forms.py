@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django import forms
 from django.conf import settings
@@ -13,6 +13,9 @@ from drift.addresses import AddressError, AddressRule, read_base_url
 from drift.answers import ApiKind, Transport
 from drift.endpoints import DEFAULT_PARAMETERS
 from drift.models import Endpoint, Monitor, Suite, Team
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 Number = TypeVar("Number", int, float)
 
@@ -43,8 +46,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text=gettext_lazy("Up to and including /v1, for example https://api.openai.com/v1"),
     )
     remove_key = forms.BooleanField(label=gettext_lazy("Remove the stored key"), required=False)
-    tags = forms.CharField(required=False, help_text=gettext_lazy("Separated by commas"))
+    tags = forms.CharField(label=gettext_lazy("Tags"), required=False, help_text=gettext_lazy("Separated by commas"))
     parameters = forms.CharField(
+        label=gettext_lazy("Parameters"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
         help_text=gettext_lazy("JSON, sent with every request. A check takes out what the endpoint refuses."),
@@ -68,6 +72,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "price_out",
         )
         labels = {
+            "name": gettext_lazy("Name"),
+            "provider": gettext_lazy("Provider"),
+            "model": gettext_lazy("Model"),
             "kind": "API",
             "transport": gettext_lazy("Answers travel"),
             "max_concurrency": gettext_lazy("Requests in flight, at most"),
@@ -77,6 +84,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "price_out": gettext_lazy("Price of output ($ per million tokens)"),
         }
         help_texts = {
+            "price_in": gettext_lazy("$ per 1M tokens"),
             "model": gettext_lazy("As the endpoint calls it, for example gpt-4o-mini"),
             "provider": gettext_lazy("Any word you like; the overview groups by it"),
             "transport": gettext_lazy("Kept for the life of a series: a change begins a new one"),
@@ -209,6 +217,7 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Monitor
         fields = ("suite", "cadence_s", "repeats", "concurrency", "tokens_per_day")
         labels = {
+            "suite": gettext_lazy("Suite"),
             "repeats": gettext_lazy("Times each prompt is sent"),
             "concurrency": gettext_lazy("Requests in flight at once"),
             "tokens_per_day": gettext_lazy("Tokens a day, at most"),
@@ -222,7 +231,7 @@ class MonitorForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, endpoint: Endpoint, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.endpoint = endpoint
-        choices = list(CADENCES)
+        choices: list[tuple[int, StrOrPromise]] = list(CADENCES)
         stored = self.instance.pk is not None
         if stored and self.instance.cadence_s not in dict(CADENCES):
             choices.append(

@@ -1,4 +1,6 @@
-"""Speaks the person's language: the one in their settings, else what `LocaleMiddleware` made of cookie and browser."""
+"""Speaks the language that the address asks for (`lang`), else the one in the person's settings, else what
+`LocaleMiddleware` made of cookie and browser.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        chosen = getattr(request.user, "language", "")
+        chosen = request.GET.get("lang") or getattr(request.user, "language", "")
         if chosen in dict(settings.LANGUAGES):
             translation.activate(chosen)
             request.LANGUAGE_CODE = chosen

@@ -7,6 +7,7 @@ from zoneinfo import available_timezones
 
 from allauth.account.forms import LoginForm
 from django import forms
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
@@ -48,14 +49,18 @@ class LinkForm(forms.Form):
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = User
-        fields = ("email", "time_zone")
-        labels = {"email": _("E-mail address"), "time_zone": _("Time zone")}
+        fields = ("email", "time_zone", "language")
+        labels = {"email": _("E-mail address"), "time_zone": _("Time zone"), "language": _("Language")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zones = [("", _("the browser's"))] + [(zone, zone) for zone in sorted(available_timezones())]
         self.fields["time_zone"] = forms.ChoiceField(
             choices=zones, required=False, label=_("Time zone"), widget=NamesSelect
+        )
+        languages = [("", _("follow the browser")), *settings.LANGUAGES]
+        self.fields["language"] = forms.ChoiceField(
+            choices=languages, required=False, label=_("Language"), widget=NamesSelect
         )
 
 

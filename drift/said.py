@@ -67,7 +67,7 @@ class Found:
 Filler = str | int | datetime | timedelta | Dated | Counted | Listed | Found
 
 
-def said(text: str, **fillers: Filler) -> Said:
+def said(text: str, **fillers: Filler | None) -> Said:
     """The message with its fillers. `text` must be marked with `gettext_noop` for translation."""
     return _heard({"text": text, "with": {name: _plain(value) for name, value in fillers.items()}})
 
@@ -147,7 +147,7 @@ def _heard(kept: Mapping[str, Any]) -> Said:
     return made
 
 
-def _plain(value: Filler) -> Any:
+def _plain(value: Filler | None) -> Any:
     """A filler as JSON keeps it."""
     if isinstance(value, Said):
         return json.loads(value.stored[1:])
@@ -196,7 +196,7 @@ def _said_of(kept: Any) -> str:
     return str(kept)
 
 
-def in_facts(value: str) -> Any:
+def in_facts(value: Filler) -> Any:
     """What is said, for a JSON column: `from_facts` gives it back."""
     return _plain(value)
 

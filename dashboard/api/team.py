@@ -38,7 +38,7 @@ class AuditOut(Schema):
     subject: str
     subject_id: str
     subject_name: str
-    changes: dict[str, list[Any]]
+    changes: dict[str, list[Any]] = Field(alias="told")
 
 
 class AuditPage(Schema):

@@ -6,9 +6,11 @@ from uuid import UUID
 
 from allauth.mfa.utils import is_mfa_enabled
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -22,9 +24,13 @@ def show(request: HttpRequest) -> HttpResponse:
     own = person_of(request)
     form = ProfileForm(request.POST or None, instance=own)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        saved = form.save()
+        translation.activate(saved.language or translation.get_language_from_request(request))
         messages.success(request, _("Saved."))
-        return redirect("you")
+        response = redirect("you")
+        if not saved.language:
+            response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)  # what the switch left would speak for the browser
+        return response
     person = User.objects.get(pk=own.pk)
     context = {
         "form": form,

@@ -217,7 +217,7 @@ def body(view: SideBySide) -> str:
             (f"<b>{escape(one.name)}</b>", place, share, cells.picture(one.divergence, low, high, one.name), *rest)
         )
     note = f"<p>{escape(gettext(ADAPTIVE))}</p>" if view.adaptive else ""
-    return note + cells.table(("", ROWS[0], ROWS[1], axis, *ROWS[2:]), rows)
+    return note + cells.table(("", *map(str, ROWS[:2]), axis, *map(str, ROWS[2:])), rows)
 
 
 def whole(view: SideBySide) -> str:

@@ -89,7 +89,7 @@ def versus(c: Comparison) -> str:
         alone = "".join(f"<li>{escape(_alone(s))}</li>" for s in c.strata)
         parts.append(f'<div class="problem"><p><b>{escape(gettext("Confounded."))}</b></p><ul>{said}{alone}</ul></div>')
     if c.overlap:
-        parts.append(f"<p><em>{escape(words.OVERLAP)}</em></p>")
+        parts.append(f"<p><em>{escape(str(words.OVERLAP))}</em></p>")
     found = [(scope, d) for scope, d in ((Scope.SAMPLE, c.like), (Scope.THESE, c.these)) if d]
     if found:
         reach = pictures.reach([d.estimate for _, d in found], c.margin)

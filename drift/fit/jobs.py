@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
@@ -12,6 +13,10 @@ from drift.checkup import words
 from drift.fit.facts import Facts
 from drift.measure.identity import IdentityKind
 from drift.measure.intervals import at_most
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 
 FIT, NOT_FIT, UNKNOWN = gettext_noop("fit"), gettext_noop("not fit"), "unknown"
 
@@ -31,8 +36,8 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Job:
     key: str
-    name: str
-    needs: str
+    name: StrOrPromise
+    needs: StrOrPromise
     judge: Callable[[Facts, Mapping[str, float]], Verdict]
 
 

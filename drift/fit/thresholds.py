@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, gettext_lazy
 
 from drift.entered import EntryError
 from drift.models import FitThresholds, Team, User
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +20,8 @@ class Threshold:
     """`unit`: share (0 to 1, shown in per cent), tokens, nats, or number. `low`, `high`: what may be entered."""
 
     key: str
-    label: str
-    help: str
+    label: StrOrPromise
+    help: StrOrPromise
     unit: str
     default: float
     low: float

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy
 
 from drift.models.team import Team, User
+from drift.said import heard
 
 
 class AuditEntry(models.Model):
@@ -37,3 +39,11 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = "audit entries"
         indexes = [models.Index(fields=["team", "-at", "-id"], name="audit_by_team")]
+
+    @property
+    def told(self) -> dict[str, list[Any]]:
+        """The changes, sentences among them in the language that is active."""
+        return {
+            field: [heard(value) if isinstance(value, str) else value for value in values]
+            for field, values in self.changes.items()
+        }

@@ -65,7 +65,8 @@ class Incident(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        title: str = self.title
+        return title
 
 
 class Event(models.Model):

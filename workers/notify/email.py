@@ -69,7 +69,7 @@ def send(address: str, delivery: Delivery, message: Mapping[str, Any]) -> None:
             said(
                 gettext_noop("The mail server {where} could not be used: {kind}: {error}"),
                 where=where,
-                kind=type(error).__kind,
+                kind=type(error).__name__,
                 error=str(error),
             )
         ) from error

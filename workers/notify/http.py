@@ -52,7 +52,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
             said(
                 gettext_noop("{host} could not be reached: {kind} {error}"),
                 host=_host(url),
-                kind=type(error).__kind,
+                kind=type(error).__name__,
                 error=str(error),
             )
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -11,7 +12,10 @@ from drift.evals.cases.imported import Imported, Problem
 from drift.evals.errors import EvalError, FileError
 from drift.evals.lines import rows_of, text_of
 
-FORMATS: Mapping[str, tuple[str, Callable[[str, bytes], Imported]]] = {
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+FORMATS: Mapping[str, tuple[StrOrPromise, Callable[[str, bytes], Imported]]] = {
     "inspect": (gettext_lazy("Inspect: input, target"), inspect_cases.read),
     "promptfoo": (gettext_lazy("promptfoo: YAML, CSV or JSONL tests"), promptfoo.read),
     "openai": (gettext_lazy("OpenAI evals: input, ideal"), openai_evals.read),
