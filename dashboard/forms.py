@@ -106,6 +106,8 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
+        for name in ("kind", "transport"):
+            self.fields[name].choices = self._meta.widgets[name].choices  # type: ignore[attr-defined, index]
         stored = self.instance.pk is not None
         parameters = self.instance.parameters if stored else DEFAULT_PARAMETERS
         self.initial["parameters"] = json.dumps(dict(parameters), indent=2)

@@ -54,7 +54,8 @@ def _comparison_figure(compared: Sequence[Compared], names: Sequence[str], windo
                 "y": [per_cent(p.divergence) for p in one.points],
                 "line": {"color": colour, "width": 1.7, "dash": DASHES[i % 8]},
                 "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[i % 8]},
-                "hovertemplate": f"{short(name, 40)}: %{{y:.1f}} %<extra></extra>",
+                "hovertemplate": gettext("{name}: {figure}").format(name=short(name, 40), figure="%{y:.1f} %")
+                + "<extra></extra>",
             }
         )
         last = next((p for p in reversed(one.points) if p.divergence is not None), None)

@@ -80,7 +80,10 @@ def _batches_figure(effects: Sequence[ModeEffect]) -> dict[str, Any]:
                     )
                     for at, _ in known
                 ],
-                "hovertemplate": f"{figures.words(effect.mode)}: %{{y:.1f}} %<br>%{{customdata}}<extra></extra>",
+                "hovertemplate": gettext("{name}: {figure}").format(
+                    name=figures.words(effect.mode), figure="%{y:.1f} %"
+                )
+                + "<br>%{customdata}<extra></extra>",
             }
         )
         notes.append(

@@ -31,6 +31,7 @@ register.filter("p_equals", words.p_equals)
 register.filter("difference_words", words.difference)
 register.filter("verdict", words.verdict)
 register.filter("flips", words.flips)
+register.filter("method_words", words.method)
 register.filter("rounds_words", words.rounds)
 
 

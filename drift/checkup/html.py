@@ -27,6 +27,7 @@ from drift.checkup.changes import Changes
 from drift.checkup.repeats import QuestionRepeats, Repeats
 from drift.checkup.report import Report
 from drift.evals import pictures
+from drift.evals.standalone import element
 
 MOST_QUESTIONS = 40
 
@@ -137,7 +138,8 @@ def questions(quiet: Repeats) -> str:
 
 def _fork(one: QuestionRepeats) -> str:
     if one.parts_at is None:
-        return f'<span class="faint">{escape(gettext("the same every time"))}</span>'
+        same = escape(gettext("the same every time"))
+        return f'<span class="faint">{same}</span>'
     shared = f"… {one.shared}" if one.shared else ""
     ends = escape(gettext("(ends)"))
     either = escape(gettext("{shared}{one} or {other}")).format(
@@ -184,7 +186,7 @@ def load(report: Report) -> str:
     if report.by_batch:
         known = [(at, at.divergence) for at in report.by_batch]
         rows_ = [(bounds(at.low, at.high), str(at.answers), share(found_)) for at, found_ in known]
-        batches = f"<h3>{escape(gettext('By the true batch'))}</h3>" + table(
+        batches = element("h3", gettext("By the true batch")) + table(
             (gettext("Largest batch"), gettext("Answers"), gettext("Pairs that differ")), rows_
         )
     return section(
@@ -217,7 +219,7 @@ def longer(report: Report) -> str:
             )
         )
     gained = f"<p>{escape(words.length_in_words(report))}</p>"
-    unit = figures.token_word(2, found.tokens_known).capitalize()
+    unit = gettext("Tokens") if found.tokens_known else gettext("Approximate tokens")
     return section(
         gettext("The longer, the worse?"), gained, table((unit, gettext("Pairs that differ"), "", gettext("How")), rows)
     )
@@ -342,7 +344,7 @@ def prefixes(report: Report) -> str:
         came = gettext("{answers} came out of a cache").format(answers=figures.plural(cached.cached, "answer"))
         parts.append(f"<p><b>{escape(came)}</b>: {untranslated(why)}.</p>")
     elif not report.recorded:
-        parts.append(f"<p>{escape(gettext('No answer came out of a cache of answers.'))}</p>")
+        parts.append(element("p", gettext("No answer came out of a cache of answers.")))
     return section(gettext("Caches"), *parts)
 
 

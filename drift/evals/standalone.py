@@ -81,13 +81,14 @@ def arms(reports: Sequence[ArmReport]) -> str:
 
 def versus(c: Comparison) -> str:
     parts = [
-        f"<h2>{escape(gettext('{a} against {b}').format(a=c.a, b=c.b))}</h2>",
+        element("h2", gettext("{a} against {b}").format(a=c.a, b=c.b)),
         f"<p>{escape(words.verdict(c))}</p>",
     ]
     if c.confounded:
+        confounded = gettext("Confounded.")
         said = "".join(f"<li>{escape(why)}</li>" for why in c.confounded)
         alone = "".join(f"<li>{escape(_alone(s))}</li>" for s in c.strata)
-        parts.append(f'<div class="problem"><p><b>{escape(gettext("Confounded."))}</b></p><ul>{said}{alone}</ul></div>')
+        parts.append(f'<div class="problem"><p><b>{escape(confounded)}</b></p><ul>{said}{alone}</ul></div>')
     if c.overlap:
         parts.append(f"<p><em>{escape(str(words.OVERLAP))}</em></p>")
     found = [(scope, d) for scope, d in ((Scope.SAMPLE, c.like), (Scope.THESE, c.these)) if d]
@@ -120,15 +121,15 @@ def versus(c: Comparison) -> str:
             for m in c.moved[:20]
         ]
         parts.append(
-            f"<h3>{escape(gettext('Cases to ask again'))}</h3>"
-            f"<p>{escape(gettext('Candidates, not verdicts: p corrected for all cases.'))}</p>"
+            element("h3", gettext("Cases to ask again"))
+            + element("p", gettext("Candidates, not verdicts: p corrected for all cases."))
             + table((gettext("Case"), escape(c.a), escape(c.b), gettext("p, corrected")), rows_)
         )
     return "".join(parts)
 
 
 def _difference(scope: Scope, d: Difference, reach: float, c: Comparison) -> tuple[str, ...]:
-    decides = f" <b>{escape(gettext('decides'))}</b>" if scope is c.scope else ""
+    decides = " " + element("b", gettext("decides")) if scope is c.scope else ""
     return (
         f"{words.SCOPES[scope]}{decides}",
         f"<b>{words.points(d.estimate.value)}</b>",
@@ -209,7 +210,7 @@ def _subsets(r: ArmReport) -> str:
         "TARr",
         gettext("Right by round"),
     )
-    return f"<h3>{escape(gettext('Parts'))}</h3>" + table(header, rows)
+    return element("h3", gettext("Parts")) + table(header, rows)
 
 
 def _lead(r: ArmReport) -> str:
@@ -247,11 +248,7 @@ def _fork(fork: Fork) -> str:
             number=fork.count, total=fork.of, score=words.score(fork.score)
         )
     inner = f"<ul>{''.join(map(_fork, fork.forks))}</ul>" if fork.forks else ""
-    text = (
-        f"<i>{escape(gettext('ends here'))}</i>"
-        if fork.ended
-        else f"<mark>{escape(fork.first)}</mark>{escape(fork.rest)}"
-    )
+    text = element("i", gettext("ends here")) if fork.ended else f"<mark>{escape(fork.first)}</mark>{escape(fork.rest)}"
     return f'<li>{escape(said)}<p class="answer">{text}</p>{inner}</li>'
 
 
@@ -260,3 +257,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{cell}</th>" for cell in header) if any(header) else ""
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def element(name: str, text: str) -> str:
+    """An element of nothing but text."""
+    return f"<{name}>{escape(text)}</{name}>"

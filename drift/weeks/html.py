@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from drift import figures
 from drift.checkup import cells, standalone, words
 from drift.evals import pictures
+from drift.evals.standalone import element
 from drift.weeks.report import OverTime, Weeks, WeeksReport
 
 READING = gettext_noop(
@@ -30,7 +31,7 @@ def render(report: WeeksReport) -> str:
     )
     parts = [f"<h1>{escape(report.sentence)}</h1><p>{escape(lead)}</p>", table(report)]
     parts += [history(one) for one in report.endpoints]
-    parts.append(f"<h2>{escape(gettext('How to read this'))}</h2><p>{escape(gettext(READING))}</p>")
+    parts.append(element("h2", gettext("How to read this")) + element("p", gettext(READING)))
     return standalone.page(gettext("Endpoints over weeks"), "".join(parts))
 
 
@@ -57,7 +58,8 @@ def table(report: WeeksReport) -> str:
 
 def _row(one: Weeks, low: float, high: float) -> tuple[str, ...]:
     place = "–" if one.rank is None else " – ".join(dict.fromkeys(map(str, one.rank)))
-    made_up = f" ({escape(gettext('simulated'))})" if one.simulated else ""
+    simulated = gettext("simulated")
+    made_up = f" ({escape(simulated)})" if one.simulated else ""
     reach = str(figures.UNKNOWN)
     if one.horizon is not None:
         pattern = gettext("{number} {unit}") if one.horizon_limit_seen else gettext("{number} {unit}, no end seen")
@@ -84,7 +86,7 @@ def _row(one: Weeks, low: float, high: float) -> tuple[str, ...]:
 def history(one: Weeks) -> str:
     items = "".join(f"<li>{escape(change.sentence)}</li>" for change in one.changes)
     hidden = one.changes_in_all - len(one.changes)
-    more = f"<p>{escape(gettext('and {number} earlier.').format(number=hidden))}</p>" if hidden else ""
+    more = element("p", gettext("and {number} earlier.").format(number=hidden)) if hidden else ""
     none = escape(gettext("No change was found in this time."))
     changes = f"<ul>{items}</ul>{more}" if items else f"<p>{none}</p>"
     return f'<h2 translate="no">{escape(one.name)}</h2>' + f"{over_time(one.points, one.name)}{changes}"
@@ -94,7 +96,7 @@ def over_time(points: Sequence[OverTime], name: str) -> str:
     """Divergence over time with its interval; a gap breaks the line."""
     known = [(i, point) for i, point in enumerate(points) if point.divergence is not None]
     if not known:
-        return f"<p>{escape(gettext('Not enough data to draw.'))}</p>"
+        return element("p", gettext("Not enough data to draw."))
     ceiling = max(0.05, *(point.high or point.divergence or 0 for _, point in known))
     step = WIDTH / max(1, len(points) - 1)
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         self.stdout.write("A simulated endpoint is learned, then changed. This takes about half a minute.")
         perform(drill.pk)
         drill.refresh_from_db()
-        report = drill.report
+        report = drill.told
         if drill.state != Drill.State.FINISHED:
             raise CommandError(report.get("problem") or "Another process is playing this drill: see the page Channels.")
         self.stdout.write(f"found {report['found_s']} s after the first changed answer")
