@@ -16,7 +16,8 @@ RUN SECRET_KEY=build FIELD_ENCRYPTION_KEYS=build DATABASE_URL=postgresql:///buil
     python manage.py collectstatic --noinput
 USER tidegauge
 EXPOSE 8000
-CMD ["gunicorn", "dashboard.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8"]
+ENV WEB_CONCURRENCY=2
+CMD ["gunicorn", "dashboard.wsgi:application", "--bind", "0.0.0.0:8000", "--threads", "8"]
 
 FROM base AS inference
 COPY requirements-inference.txt requirements-model.txt constraints.txt ./

@@ -83,5 +83,8 @@ bench-observe: install-dev ## Observations a second over HTTP beside a bare inse
 bench-probe: install-dev ## Samples per second end to end beside a bare SDK loop
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.probe
 
+bench-checkup: install-dev ## Whether the intervals of a check-up hold, on 200 simulated endpoints
+	@$(TEST_ENV) DATABASE_URL=postgresql:///none REDIS_URL=redis://none $(PY) -m tests.bench.checkup
+
 bench-pages: install-dev ## Server time of the pages at 200 endpoints
 	@$(TEST_ENV) $(PY) -m workers.embedded $(PY) -m tests.bench.pages

@@ -8,6 +8,7 @@ from dashboard import languages
 from dashboard.api.api import api
 from dashboard.views import (
     about,
+    api_reference,
     baselines,
     canary,
     channels,
@@ -33,6 +34,8 @@ from dashboard.views import (
     trials,
     you,
 )
+
+handler500 = "dashboard.views.away.broken"
 
 urlpatterns = [
     path("", overview.show, name="overview"),
@@ -133,6 +136,7 @@ urlpatterns = [
     path("metrics", metrics.show, name="metrics"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
     path("password", auth.PasswordChangeView.as_view(success_url="/"), name="password"),
+    path("api/", api_reference.show, name="api-reference"),
     path("api/v1/", api.urls),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),

@@ -44,6 +44,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",  # tokens of forms are masked anew each time, so lengths tell nothing
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -78,6 +79,9 @@ TEMPLATES = [
 ]
 
 
+DATABASE_WAIT_S = environment.number("DATABASE_WAIT_SECONDS", 20)
+
+
 def database_from_url(url: str) -> dict[str, Any]:
     """`postgresql://user:password@host:port/name`; a `host=` in the query names a socket directory."""
     parts = urlsplit(url)
@@ -91,7 +95,7 @@ def database_from_url(url: str) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": query.pop("host", parts.hostname or ""),
         "PORT": query.pop("port", str(parts.port or "")),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 20}, **query},
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": DATABASE_WAIT_S}, **query},
     }
 
 

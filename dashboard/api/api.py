@@ -47,6 +47,7 @@ REFUSALS = {
     "404": "No such thing in your team",
     "409": "This contradicts what is stored",
     "422": "A value is not valid",
+    "503": "The database is away; send it again after `Retry-After` seconds",
 }
 
 
@@ -62,9 +63,8 @@ class Api(NinjaAPI):
 
     def get_openapi_schema(self, **kwargs: Any) -> OpenAPISchema:
         schema = super().get_openapi_schema(**kwargs)
-        schema["components"].setdefault("schemas", {})["Problem"] = Problem.model_json_schema(
-            ref_template="#/components/schemas/Problem/$defs/{model}"
-        )
+        shape = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema["components"].setdefault("schemas", {}).update(shape.pop("$defs"), Problem=shape)
         content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         for operations in schema["paths"].values():
             for method, operation in operations.items():

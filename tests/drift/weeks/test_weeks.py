@@ -7,8 +7,10 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -103,6 +105,23 @@ def test_the_csv_has_a_line_each_and_no_formula(watched, alice: User) -> None:
     assert {row["endpoint"] for row in rows} == {"'=1+1", "two"}
     assert all(0 < float(row["divergence"]) < 1 for row in rows)
     assert all(row["cost"] == "" for row in rows)
+
+
+def test_the_command_says_the_same_and_writes_files(
+    watched, team: Team, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watched("exact", 0), watched("loose", 8), watched("alike", 0)
+    page, lines = tmp_path / "weeks.html", tmp_path / "weeks.csv"
+    call_command("compare", "exact", "loose", "--team", team.name, "--html", str(page), "--csv", str(lines))
+    said = capsys.readouterr().out
+    assert "loose: place 2, " in said
+    assert "alike" not in said
+    assert page.read_text().startswith("<!doctype html>")
+    assert [row["endpoint"] for row in csv.DictReader(lines.open())] == ["loose", "exact"]
+    call_command("compare", "--team", team.name, "--days", "7", "--json")
+    assert len(json.loads(capsys.readouterr().out)["endpoints"]) == 3
+    with pytest.raises(CommandError, match="No figures yet of: nobody"):
+        call_command("compare", "nobody", "--team", team.name)
 
 
 def test_mallory_gets_an_empty_report(watched, mallory: User) -> None:
