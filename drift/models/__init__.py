@@ -29,8 +29,8 @@ from drift.models.trial import Trial, TrialAnswer
 
 __all__ = [
     "AlertRules",
-    "AnswerFile",
     "Annotation",
+    "AnswerFile",
     "ApiToken",
     "AuditEntry",
     "Baseline",
