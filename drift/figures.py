@@ -95,14 +95,18 @@ def ahead(moment: datetime, now: datetime) -> str:
     return gettext("in {duration}").format(duration=duration(moment - now))
 
 
+_CADENCES = (
+    (86_400, gettext_lazy("every day"), gettext_lazy("every {number} days")),
+    (3_600, gettext_lazy("every hour"), gettext_lazy("every {number} hours")),
+    (60, gettext_lazy("every minute"), gettext_lazy("every {number} minutes")),
+)
+
+
 def cadence(seconds: int) -> str:
     """'every 2 minutes', 'every hour', 'every 90 seconds'."""
-    if seconds % 86_400 == 0:
-        return ngettext("every day", "every {number} days", seconds // 86_400).format(number=seconds // 86_400)
-    if seconds % 3_600 == 0:
-        return ngettext("every hour", "every {number} hours", seconds // 3_600).format(number=seconds // 3_600)
-    if seconds % 60 == 0:
-        return ngettext("every minute", "every {number} minutes", seconds // 60).format(number=seconds // 60)
+    for size, one, several in _CADENCES:
+        if seconds % size == 0:
+            return str(one if seconds == size else several).format(number=seconds // size)
     return gettext("every {number} seconds").format(number=seconds)
 
 

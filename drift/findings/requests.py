@@ -33,7 +33,7 @@ def request_changed(series: Series, run: Run, now: datetime) -> Finding | None:
         severity=kind.severity,
         began_at=run.scheduled_for,
         found_at=now,
-        facts={"what": what or "another request"},
+        facts={"what": what},
     )
 
 

@@ -49,9 +49,9 @@ def labels(keys: Any, most: int = 3) -> str:
     return gettext("{names} and {number} more").format(names=names, number=more) if more > 0 else names
 
 
-def _why(facts: Mapping[str, Any], name: str = "why") -> str:
+def _why(facts: Mapping[str, Any]) -> str:
     """A reason among the facts: what is said by us in the reader's language, what a provider said as it stands."""
-    value = from_facts(facts.get(name) or "")
+    value = from_facts(facts.get("why") or "")
     return gettext(value) if value else ""
 
 
@@ -201,7 +201,7 @@ def _returned(since: str, facts: Mapping[str, Any]) -> str:
 
 def _asked_otherwise(since: str, facts: Mapping[str, Any]) -> str:
     return gettext("Since {since} we ask otherwise ({what}): figures begin a new series.").format(
-        since=since, what=_why(facts, "what")
+        since=since, what=facts.get("what") or gettext("another request")
     )
 
 
