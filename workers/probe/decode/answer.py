@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from drift.answers import COMPARABLE, Decoded, Exchange, Outcome
 from workers.probe.decode.body import Body, BodyKind, read_body
 from workers.probe.decode.cached import cache_evidence
@@ -29,7 +31,7 @@ def read_answer(exchange: Exchange, version: int) -> Decoded:
     if body.kind is BodyKind.EVENTS:
         return _read_stream(body.text, headers, exchange.error_detail, version)
     if body.kind is BodyKind.EMPTY:
-        return Decoded(version, Outcome.EMPTY_BODY, error_message="The answer had no body.")
+        return Decoded(version, Outcome.EMPTY_BODY, error_message=gettext_noop("The answer had no body."))
     if body.kind is not BodyKind.JSON:
         problem = error_of_body(body)
         return Decoded(version, Outcome.NOT_JSON, error_code=body.kind.value, error_message=problem.message)
@@ -45,7 +47,9 @@ def _read_document(document: Mapping[str, Any], version: int) -> Decoded:
         return read_chat(document, version)
     if is_response(document):
         return read_response(document, version)
-    return Decoded(version, Outcome.UNREADABLE, error_message="JSON that holds no choices, no output and no error.")
+    return Decoded(
+        version, Outcome.UNREADABLE, error_message=gettext_noop("JSON that holds no choices, no output and no error.")
+    )
 
 
 def _read_stream(text: str, headers: Mapping[str, str], cut: str, version: int) -> Decoded:
@@ -55,8 +59,10 @@ def _read_stream(text: str, headers: Mapping[str, str], cut: str, version: int) 
     folded = fold(text)
     if not folded.body and folded.error is None:
         if folded.malformed:
-            return Decoded(version, Outcome.UNREADABLE, error_message="A stream whose events are not JSON.")
-        return Decoded(version, Outcome.EMPTY_BODY, error_message="A stream without a single event.")
+            return Decoded(
+                version, Outcome.UNREADABLE, error_message=gettext_noop("A stream whose events are not JSON.")
+            )
+        return Decoded(version, Outcome.EMPTY_BODY, error_message=gettext_noop("A stream without a single event."))
     decoded = _evidenced(_read_document(folded.body, version), folded.body, headers)
     if folded.error is not None:
         return _with_error(replace(decoded, outcome=Outcome.ERROR_BODY), folded.error)
