@@ -54,7 +54,7 @@ def _problem(samples: Sequence[Sample]) -> str:
     """Why a run brought no comparable answer: the commonest reason, in the provider's own words."""
     reasons: dict[str, int] = {}
     for sample in samples:
-        reason = sample.error_message or said(sample.outcome.replace("_", " "))
+        reason = said(sample.error_message or sample.outcome.replace("_", " "))
         reasons[reason] = reasons.get(reason, 0) + 1
     return max(reasons, key=lambda reason: reasons[reason])
 
