@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, may_edit, require_editor, team_of, team_rows
@@ -28,13 +28,13 @@ from drift.voided import evals_on
 
 PAGE = 50
 FEED_KINDS = (
-    ("", "everything"),
-    ("finding", "findings"),
-    ("baseline", "baselines"),
-    ("marked", "marks"),
-    ("note", "notes"),
-    ("silence", "silences"),
-    ("channel", "channels"),
+    ("", gettext_lazy("everything")),
+    ("finding", gettext_lazy("findings")),
+    ("baseline", gettext_lazy("baselines")),
+    ("marked", gettext_lazy("marks")),
+    ("note", gettext_lazy("notes")),
+    ("silence", gettext_lazy("silences")),
+    ("channel", gettext_lazy("channels")),
 )
 
 
