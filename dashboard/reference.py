@@ -109,8 +109,8 @@ def read(schema: Schema) -> Reference:
 
 def _operation(path: str, method: str, operation: Schema, shapes: Schema) -> Operation:
     bodies = operation.get("requestBody", {}).get("content", {})
-    kind, content = next(iter(bodies.items()), ("", {}))
-    body = content.get("schema", {})
+    kind = next(iter(bodies), "")
+    body: Schema = bodies[kind].get("schema", {}) if kind else {}
     answers = [_answer(status, told, shapes) for status, told in operation["responses"].items()]
     return Operation(
         anchor=slugify(f"{method} {path.removeprefix('/api/v1').replace('/', ' ')}"),
@@ -152,8 +152,7 @@ def _about(schema: Schema) -> str:
 
 
 def _answer(status: str | int, told: Schema, shapes: Schema) -> Answer:
-    content = next(iter(told.get("content", {}).values()), {})
-    schema = content.get("schema", {})
+    schema: Schema = next((one.get("schema", {}) for one in told.get("content", {}).values()), {})
     status = str(status)
     example = _json(example_of(schema, shapes)) if schema and status < "300" else ""
     return Answer(

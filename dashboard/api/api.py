@@ -20,12 +20,14 @@ from dashboard.api import (
     fit,
     in_house,
     incidents,
+    marks,
     monitors,
     observations,
     readings,
     runs,
     suites,
     team,
+    trials,
     trust,
 )
 from dashboard.api.auth import TokenAuth
@@ -87,6 +89,7 @@ def build() -> Api:
     handle_all(api)
     routers: list[tuple[str, Router]] = [
         ("/endpoints", endpoints.router),
+        ("", trials.router),
         ("", suites.router),
         ("/monitors", monitors.router),
         ("", runs.router),
@@ -104,6 +107,7 @@ def build() -> Api:
         ("", canary_answers.router),
         ("", compare.router),
         ("", in_house.router),
+        ("", marks.router),
         ("/evals", sets.router),
         ("/evals", eval_runs.router),
         ("/evals", uploads.router),

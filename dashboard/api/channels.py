@@ -156,7 +156,7 @@ def show(request: HttpRequest, channel: UUID) -> Any:
 @router.post("/channels", response={201: ChannelOut}, summary="Add a channel; a test message goes out at once")
 def add(request: HttpRequest, body: ChannelIn) -> Any:
     row = Channel(team=team_of(request), kind=body.kind)
-    if body.kind == Channel.Kind.WEBHOOK and not body.signing_secret:
+    if body.kind == Channel.Kind.WEBHOOK.value and not body.signing_secret:
         raise EntryError("A webhook needs a signing_secret: its receiver tells our requests from others by it.")
     _fill(request, row, body.dict(exclude={"kind"}))
     alerts.write_test(row, timezone.now())

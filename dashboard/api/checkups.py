@@ -178,14 +178,12 @@ def bring_further(request: HttpRequest, answer_file: UUID) -> Any:
 def beside(request: HttpRequest, asked: Annotated[BesideQuery, Query()]) -> Any:
     reports = [made for one in asked.checkup if (made := store.report_of(find(request, Checkup, one))) is not None]
     view = side_by_side.side_by_side(reports)
-    files = {
-        "html": ("text/html", lambda: standalone.page("Side by side", side_by_side.whole(view))),
-        "csv": ("text/csv", lambda: side_by_side.as_csv(view)),
-    }
     file = None
     if asked.form is not None:
-        kind, write = files[asked.form]
-        file = {"name": f"tidegauge-side-by-side.{asked.form}", "media_type": kind, "text": write()}
+        whole = asked.form == "html"
+        text = standalone.page("Side by side", side_by_side.whole(view)) if whole else side_by_side.as_csv(view)
+        kind = "text/html" if whole else "text/csv"
+        file = {"name": f"tidegauge-side-by-side.{asked.form}", "media_type": kind, "text": text}
     return {"view": to_plain(view), "file": file}
 
 

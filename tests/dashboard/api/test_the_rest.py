@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from drift.fit.bundle import verify
-from drift.models import Baseline, Channel, Delivery, Monitor, Run, Sample, Team
+from drift.models import Baseline, Channel, Delivery, Monitor, Run, Sample, Suite, Team
 from tests.dashboard.api.test_api import Program, writer
 
 __all__ = ["writer"]
@@ -115,3 +115,50 @@ def test_endpoints_are_compared_over_a_time_and_as_a_file(writer: Program, answe
     assert file["text"].splitlines()[1].startswith("gpt-x,")
     assert writer.get("/compare", since="2026-11-20T00:00:00Z", until="2026-11-19T00:00:00Z")[0] == 422
     assert writer.get("/compare", until="1700000000")[0] == 422
+
+
+def test_a_moment_is_marked_moved_and_taken_off(writer: Program, monitor: Monitor) -> None:
+    endpoint = str(monitor.endpoint.public_id)
+    status, made = writer.post("/annotations", {"text": "Release 4.2", "endpoint": endpoint})
+    assert (status, made["endpoint"]) == (201, endpoint)
+    at = f"/annotations/{made['id']}"
+    moved = writer.send("PUT", at, {"text": "Release 4.2", "at": "2026-11-29T14:05:00Z"})[1]
+    assert (moved["at"], moved["endpoint"]) == ("2026-11-29T14:05:00Z", None)
+    assert writer.get("/annotations")[1]["items"] == [moved]
+    assert writer.client.delete(f"/api/v1{at}").status_code == 204
+    assert writer.get("/annotations")[1]["items"] == []
+
+
+def test_an_answer_is_replayed_once_and_a_draft_is_tried_without_being_saved(writer: Program, answered: Run) -> None:
+    sample = Sample.objects.filter(run=answered)[0]
+    status, first = writer.post(f"/samples/{sample.public_id}/replay")
+    assert (status, first["kind"], first["state"], first["replay"]) == (201, "replay", "due", None)
+    assert writer.post(f"/samples/{sample.public_id}/replay")[1]["id"] == first["id"]
+    assert [one["former"] for one in writer.get(f"/trials/{first['id']}")[1]["answers"]] == [True, False]
+    draft = {
+        "endpoint": str(answered.monitor.endpoint.public_id),
+        "name": "Tried",
+        "canaries": [{"name": "Sea", "messages": [{"role": "user", "content": "Name a sea."}], "max_tokens": 8}],
+    }
+    status, tried = writer.post("/suites/dry-run", draft)
+    assert (status, tried["kind"], len(tried["answers"])) == (201, "dry_run", 2), tried
+    assert not Suite.objects.filter(name="Tried").exists()
+
+
+def test_a_next_version_is_asked_where_the_one_before_was_and_the_way_back_is_open(
+    writer: Program, monitor: Monitor
+) -> None:
+    old = monitor.suite
+    canaries = [{"name": "Sea", "messages": [{"role": "user", "content": "Name a sea."}], "max_tokens": 8}]
+    _, new = writer.post("/suites", {"name": old.name, "canaries": canaries})
+    assert writer.post(f"/suites/{new['id']}/follow", {"earlier": str(old.public_id)})[1] == {"monitors": 1}
+    assert writer.post(f"/suites/{old.public_id}/follow", {"earlier": new["id"]})[0] == 409
+    status, back = writer.post(f"/suites/{old.public_id}/restore")
+    assert (status, back["id"]) == (200, str(old.public_id))
+    monitor.refresh_from_db()
+    assert monitor.active
+
+
+def test_pairs_of_endpoints_say_whether_they_answer_alike(writer: Program, answered: Run, team: Team) -> None:
+    assert writer.get("/compare/alike") == (200, [])
+    assert writer.get("/in-house") == (200, [])
