@@ -183,6 +183,10 @@ NAMES = (
     gettext_noop("timeout"),
     gettext_noop("unreachable"),
     gettext_noop("refused address"),
+    # what became of a message
+    gettext_noop("due"),
+    gettext_noop("sending"),
+    gettext_noop("sent"),
     # how an answer ended
     gettext_noop("stop"),
     gettext_noop("length"),

@@ -15,6 +15,7 @@ from dashboard import svg
 from dashboard.timezones import offset_in_words
 from drift import figures
 from drift.answers import Outcome
+from drift.batch_effect import MODES
 
 register = template.Library()
 
@@ -100,15 +101,20 @@ def known_for(value: datetime, now: datetime) -> SafeString:
 
 
 @register.filter
-def cell(value: object) -> str:
-    """One value of a chart's table twin: times on the person's clock, shares and counts as they are stored."""
+def cell(value: object) -> SafeString | str:
+    """One value of a chart's table twin: times on the person's clock, shares and counts as they are stored.
+
+    A text is the name of what the row is about, unless it is one of our modes.
+    """
     if value is None:
         return str(figures.UNKNOWN)
     if isinstance(value, datetime):
         return clock(value)
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return figures.words(str(value)) if value in MODES else format_html('<span translate="no">{}</span>', value)
 
 
 COLUMNS = {

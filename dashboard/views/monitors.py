@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.http import require_POST
 
 from dashboard.access import find, require_editor, team_rows
@@ -96,6 +96,10 @@ def pause_picked(request: HttpRequest) -> HttpResponse:
             monitors.resume(monitor)
         else:
             monitors.pause(monitor, said(gettext_noop("paused by {name}"), name=str(request.user)))
-    done = "resumed" if resuming else "paused"
-    messages.success(request, f"{figures.plural(len(changed), 'monitor')} {done}.")
+    number = len(changed)
+    if resuming:
+        done = ngettext("{number} monitor resumed.", "{number} monitors resumed.", number)
+    else:
+        done = ngettext("{number} monitor paused.", "{number} monitors paused.", number)
+    messages.success(request, done.format(number=figures.count(number)))
     return redirect(back_to(request, reverse("overview")))
