@@ -27,7 +27,7 @@ from drift.checkup.changes import Changes
 from drift.checkup.repeats import QuestionRepeats, Repeats
 from drift.checkup.report import Report
 from drift.evals import pictures
-from drift.evals.standalone import element
+from drift.evals.standalone import element, untranslated
 
 MOST_QUESTIONS = 40
 
@@ -374,11 +374,6 @@ def in_points(value: float) -> str:
 
 def in_nats(value: float, digits: int) -> str:
     return gettext("{number} nats").format(number=f"{value:.{digits}g}")
-
-
-def untranslated(text: str) -> str:
-    """What the endpoint said, escaped and marked as no words of ours."""
-    return f'<span translate="no">{escape(text)}</span>' if text else ""
 
 
 def capabilities(report: Report) -> str:

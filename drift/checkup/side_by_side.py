@@ -214,7 +214,13 @@ def body(view: SideBySide) -> str:
     for one in view.columns:
         place, share, *rest = map(escape, texts(one))
         rows.append(
-            (f"<b>{escape(one.name)}</b>", place, share, cells.picture(one.divergence, low, high, one.name), *rest)
+            (
+                f'<b translate="no">{escape(one.name)}</b>',
+                place,
+                share,
+                cells.picture(one.divergence, low, high, one.name),
+                *rest,
+            )
         )
     note = f"<p>{escape(gettext(ADAPTIVE))}</p>" if view.adaptive else ""
     return note + cells.table(("", *map(str, ROWS[:2]), axis, *map(str, ROWS[2:])), rows)

@@ -22,7 +22,7 @@ def interval(estimate: Estimate, low: float, high: float, label: str, kind: str 
         f'<rect class="range" x="{left:.1f}" y="7" width="{max(1.0, right - left):.1f}" height="6" rx="1"/>',
         f'<rect class="value" x="{middle - 1.5:.1f}" y="2" width="3" height="16" rx="1"/>',
     ]
-    return _svg(marks, label, f"interval {kind}".strip())
+    return _svg(marks, label, f"interval {kind}".strip(), named=True)
 
 
 def difference(estimate: Estimate, reach: float, margin: float, label: str, kind: str = "") -> str:
@@ -85,8 +85,10 @@ def _scale(low: float, high: float) -> Callable[[float], float]:
     return lambda value: (min(max(value, low), high) - low) / width * WIDTH
 
 
-def _svg(marks: Sequence[str], label: str, kind: str, width: int = WIDTH) -> str:
+def _svg(marks: Sequence[str], label: str, kind: str, width: int = WIDTH, named: bool = False) -> str:
+    """`named`: the label is a name and figures, no words of ours."""
+    ours = ' translate="no"' if named else ""
     return (
         f'<svg class="picture {kind}" viewBox="0 0 {width} {HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(label, quote=True)}">{"".join(marks)}</svg>'
+        f'aria-label="{escape(label, quote=True)}"{ours}>{"".join(marks)}</svg>'
     )

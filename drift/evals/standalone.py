@@ -23,7 +23,7 @@ STYLE = Path(__file__).with_name("standalone.css")
 def render(results: Results, reports: Sequence[ArmReport], comparisons: Sequence[Comparison]) -> str:
     body = [
         f"<h1>{escape(sentence(reports, comparisons))}</h1>",
-        f'<p class="lead">{escape(results.name)}{"".join("; " + escape(note) for note in results.notes)}</p>',
+        f'<p class="lead">{untranslated(results.name)}{"".join("; " + escape(note) for note in results.notes)}</p>',
         arms(reports),
         *(versus(comparison) for comparison in comparisons),
         *(arm(report) for report in reports),
@@ -31,7 +31,8 @@ def render(results: Results, reports: Sequence[ArmReport], comparisons: Sequence
     return (
         f'<!doctype html><html lang="{get_language() or "en"}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
-        f'content="light dark"><title>{escape(results.name)}</title><style>{STYLE.read_text()}</style></head>'
+        f'content="light dark"><title translate="no">{escape(results.name)}</title>'
+        f"<style>{STYLE.read_text()}</style></head>"
         f"<body><main>{''.join(body)}</main></body></html>"
     )
 
@@ -52,7 +53,7 @@ def arms(reports: Sequence[ArmReport]) -> str:
         if r.score is None:
             rows.append(
                 (
-                    r.name,
+                    untranslated(r.name),
                     gettext("{number} of {total}").format(number=r.scored, total=r.answers),
                     gettext("not scored"),
                     "",
@@ -64,7 +65,7 @@ def arms(reports: Sequence[ArmReport]) -> str:
         said = f"{words.score(r.score.estimate.value)} {words.bounds(r.score.estimate)}"
         rows.append(
             (
-                escape(r.name),
+                untranslated(r.name),
                 gettext("{number} of {total}").format(number=r.scored, total=r.answers),
                 f"<b>{words.score(r.score.estimate.value)}</b>",
                 words.bounds(r.score.estimate),
@@ -143,7 +144,7 @@ def _difference(scope: Scope, d: Difference, reach: float, c: Comparison) -> tup
 
 def arm(r: ArmReport) -> str:
     parts = [
-        f"<h2>{escape(r.name)}</h2>",
+        f'<h2 translate="no">{escape(r.name)}</h2>',
         f"<p>{escape(_lead(r))}</p>",
     ]
     facts = [
@@ -186,7 +187,7 @@ def _subsets(r: ArmReport) -> str:
     low, high = pictures.span([p.score.estimate for p in r.parts])
     rows = [
         (
-            escape(p.name),
+            untranslated(p.name),
             str(p.cases),
             words.score(p.score.estimate.value),
             words.bounds(p.score.estimate),
@@ -262,3 +263,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def element(name: str, text: str) -> str:
     """An element of nothing but text."""
     return f"<{name}>{escape(text)}</{name}>"
+
+
+def untranslated(text: str) -> str:
+    """What is named by a person or said by an endpoint, escaped and marked as no words of ours."""
+    return f'<span translate="no">{escape(text)}</span>' if text else ""
