@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import OuterRef, QuerySet, Sum
 
 from drift.answers import Usage
 from drift.models import Endpoint, SeriesBucket, Span
@@ -25,9 +25,8 @@ def cost_of(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     return (endpoint.price_in * usage.prompt_tokens + endpoint.price_out * usage.completion_tokens) / PER_MILLION
 
 
-def this_month(endpoints: Sequence[int], now: datetime) -> dict[int, float]:
-    """Dollars since the first of the month (UTC) by endpoint id, all its series together. Absent where not known."""
+def this_month(series: int | OuterRef, now: datetime) -> QuerySet[Any, Any]:
+    """Dollars of a series since the first of the month (UTC), as a query of one row with `cost`."""
     first = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    days = SeriesBucket.objects.filter(series__endpoint__in=endpoints, span=Span.DAY, starts_at__gte=first)
-    sums = days.order_by().values_list("series__endpoint").annotate(cost=Sum("cost"))
-    return {endpoint: float(cost) for endpoint, cost in sums if cost}
+    days = SeriesBucket.objects.filter(series=series, span=Span.DAY, starts_at__gte=first)
+    return days.order_by().values("series").annotate(cost=Sum("cost")).values("cost")

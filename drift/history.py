@@ -179,9 +179,9 @@ def _shares(over: Sequence[Point], wanted: set[int]) -> tuple[float, ...]:
     return tuple(shares)
 
 
-def canary_figures(series: Series, canaries: Sequence[Canary], window: Window) -> list[CanaryFigures]:
-    """Each canary over the window, in the order given; zero answers where none came."""
-    pooled = pooled_output_counts(
+def canary_buckets(series: Series, window: Window) -> list[CanaryBucket]:
+    """The sums by canary and hour or day, in one query for all that is told of them."""
+    return list(
         CanaryBucket.objects.filter(
             series=series,
             span=window.span,
@@ -189,6 +189,11 @@ def canary_figures(series: Series, canaries: Sequence[Canary], window: Window) -
             starts_at__lt=window.end,
         )
     )
+
+
+def canary_figures(buckets: Sequence[CanaryBucket], canaries: Sequence[Canary]) -> list[CanaryFigures]:
+    """Each canary over the window of the buckets, in the order given; zero answers where none came."""
+    pooled = pooled_output_counts(buckets)
     rows = []
     for canary in canaries:
         counts = list(pooled.get(canary.pk, {}).values())
@@ -207,12 +212,10 @@ def canary_figures(series: Series, canaries: Sequence[Canary], window: Window) -
     return rows
 
 
-def heatmap(series: Series, canaries: Sequence[Canary], window: Window) -> list[HeatRow]:
+def heatmap(buckets: Sequence[CanaryBucket], canaries: Sequence[Canary], window: Window) -> list[HeatRow]:
     """Divergence of each canary in each hour or day of the window; None without a pair."""
     cells: dict[tuple[int, datetime], float | None] = {}
-    for bucket in CanaryBucket.objects.filter(
-        series=series, span=window.span, starts_at__gte=start_of(window.span, window.start), starts_at__lt=window.end
-    ):
+    for bucket in buckets:
         cells[bucket.canary_id, bucket.starts_at] = pair_counts(list(bucket.output_counts.values())).divergence
     starts = window.starts()
     return [HeatRow(canary, tuple(cells.get((canary.pk, at)) for at in starts)) for canary in canaries]

@@ -33,7 +33,7 @@ def show(request: HttpRequest, endpoint: UUID, chart: str, form: str) -> HttpRes
 def chart_of(series: Series, slug: str, window: history.Window) -> charts.Chart:
     if slug == "canaries":
         canaries = list(Canary.objects.filter(places__suite=series.suite_id).order_by("places__position"))
-        return charts.heatmap(history.heatmap(series, canaries, window), window)
+        return charts.heatmap(history.heatmap(history.canary_buckets(series, window), canaries, window), window)
     points = history.points(series, window)
     if slug == "divergence":
         events = [charts.Event(at, words) for at, words in history.changes(series, window)]

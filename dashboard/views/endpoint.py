@@ -84,11 +84,12 @@ def measured(series: Series, asked_range: Range) -> dict[str, Any]:
     lanes = history.lanes(points)
     marked = marks.between(series.endpoint.team_id, window.start, window.end, [series.endpoint_id])
     events = [charts.Event(mark.at, mark.text) for mark in marked]
-    heatmap = charts.heatmap(history.heatmap(series, canaries, window), window)
+    buckets = history.canary_buckets(series, window)
+    heatmap = charts.heatmap(history.heatmap(buckets, canaries, window), window)
     more = [charts.outcomes(points, window), charts.latencies(points, window), charts.costs(points, window)]
     return {
         "marks": marked,
-        "canaries": history.canary_figures(series, canaries, window),
+        "canaries": history.canary_figures(buckets, canaries),
         "charts": [
             charts.marked(charts.divergence(points, window), events, window),
             charts.marked(charts.identities(points, window, lanes), events, window),

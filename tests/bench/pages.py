@@ -1,20 +1,28 @@
-"""Server time of the overview and an endpoint page at 200 endpoints with 90 days of history: `make bench-pages`.
+"""Server time of the pages at 200 endpoints with 90 days of history, at one and at ten million samples.
 
-Pages read rollups, so the history is written as rollups (200 x 90 days and 30 x 24 hours; what ten million samples
-leave behind), with samples behind one canary. Everything in the database is replaced.
+`make bench-pages`. Pages read sums, so their time must not grow with the samples. Everything in the database is
+replaced. Ends with status 1 where a mark is missed.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import statistics
+import sys
 import time
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from typing import Any
 
-ENDPOINTS, DAYS, HOURS, ROUNDS = 200, 90, 30 * 24, 25
-SAMPLES_PER_DAY = 555  # 200 endpoints x 90 days x 555 = ten million
+ROUNDS = 25
+SAMPLES = (1_000_000, 10_000_000)
+MEDIAN_MS, RATIO = 100.0, 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    median_ms: float
+    slow_ms: float
+    kilobytes: float
 
 
 def main() -> None:
@@ -26,12 +34,11 @@ def main() -> None:
     from django.db import connection
     from django.test import Client
     from django.test.utils import override_settings
-    from django.urls import reverse
     from django.utils import timezone
 
-    from drift.models import Endpoint, Membership, Team, User
+    from drift.models import Membership, Team, User
+    from tests.bench.page_history import DAYS, ENDPOINTS, add_samples, furnish
 
-    plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
     call_command("migrate", verbosity=0)
@@ -39,85 +46,67 @@ def main() -> None:
     team = Team.objects.create(name="Bench")
     user = User.objects.create_user("bench", "bench@example.org", "low tide at noon")
     Membership.objects.create(team=team, user=user, role="owner")
+    furnish(team, now)
+    plain = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    seen: dict[str, list[Timed]] = {}
     with override_settings(STORAGES=plain, ALLOWED_HOSTS=["testserver"]):
         client = Client()
         client.force_login(user)
-        for endpoints in (ENDPOINTS // 10, ENDPOINTS):
-            build(team, endpoints, now)
-            with connection.cursor() as cursor:
-                cursor.execute("ANALYZE")
-            first = reverse("endpoint", args=[Endpoint.objects.order_by("pk")[0].public_id])
-            for name, address in (
-                ("overview", "/"),
-                ("endpoint, 24 hours", first),
-                ("endpoint, 90 days", f"{first}?range=90d"),
-            ):
-                print(f"{endpoints:>4} endpoints  {name:<20} {measured(client, address)}")
+        for wanted in SAMPLES:
+            began = time.perf_counter()
+            there = add_samples(wanted, now)
+            print(f"{there:,} samples of {ENDPOINTS} endpoints over {DAYS} days ({time.perf_counter() - began:.0f} s)")
+            for name, address in pages().items():
+                seen.setdefault(name, []).append(timed(client, address))
+                shown = seen[name][-1]
+                print(
+                    f"  {name:<22} median {shown.median_ms:6.1f} ms   95 % {shown.slow_ms:6.1f} ms   "
+                    f"{shown.kilobytes:5.0f} kB",
+                    flush=True,
+                )
+    sys.exit(judge(seen))
 
 
-def measured(client: Any, address: str) -> str:
+def pages() -> dict[str, str]:
+    """The address of each page by name. The first two carry the marks."""
+    from django.urls import reverse
+
+    from drift.models import Canary, Endpoint
+
+    endpoint = Endpoint.objects.order_by("pk")[0].public_id
+    first = reverse("endpoint", args=[endpoint])
+    return {
+        "overview": "/",
+        "overview, all rows": "/?rows=all",
+        "endpoint, 24 hours": first,
+        "endpoint, 90 days": f"{first}?range=90d",
+        "canary": reverse("canary", args=[endpoint, Canary.objects.order_by("pk")[0].public_id]),
+    }
+
+
+def timed(client: Any, address: str) -> Timed:
     client.get(address)
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
         answer = client.get(address)
         times.append((time.perf_counter() - began) * 1000)
-        assert answer.status_code == 200
-    quantiles = statistics.quantiles(times, n=20)
-    return f"median {statistics.median(times):6.1f} ms   95 % {quantiles[-1]:6.1f} ms   {len(answer.content) / 1000:6.0f} kB"
+        assert answer.status_code == 200, f"{address} answered {answer.status_code}"
+    return Timed(statistics.median(times), statistics.quantiles(times, n=20)[-1], len(answer.content) / 1000)
 
 
-def build(team: Any, endpoints: int, now: datetime) -> None:
-    """Brings the number of endpoints up to `endpoints`."""
-    from drift.endpoints import series_of
-    from drift.models import CanaryBucket, Endpoint, Identity, Monitor, Reading, Run, SeriesBucket, Span, Suite
-    from drift.provision import ensure_default_suite
-    from drift.rollups import start_of
-
-    suite: Suite = ensure_default_suite(team)
-    canaries = list(suite.canaries.all())
-    rng = random.Random(1)
-    for number in range(Endpoint.objects.count(), endpoints):
-        endpoint = Endpoint.objects.create(
-            team=team,
-            name=f"endpoint {number:03}",
-            provider=f"provider {number % 9}",
-            base_url="https://api.example.com/v1",
-            model=f"model-{number % 17}",
-            parameters={"temperature": 0, "seed": 42},
+def judge(seen: dict[str, list[Timed]]) -> int:
+    """Prints each page against the marks; 1 if one is missed."""
+    missed = 0
+    for name, (small, large) in seen.items():
+        ratio = large.median_ms / small.median_ms
+        fine = ratio <= RATIO and large.median_ms <= MEDIAN_MS
+        missed |= not fine
+        print(
+            f"{name:<22} {large.median_ms:6.1f} ms at ten million samples (mark {MEDIAN_MS:.0f}), "
+            f"{ratio:.2f} times one million (mark {RATIO}): {'reached' if fine else 'MISSED'}"
         )
-        monitor = Monitor.objects.create(endpoint=endpoint, suite=suite, next_due_at=now + timedelta(minutes=1))
-        series = series_of(endpoint, suite)
-        identity = Identity.objects.create(
-            endpoint=endpoint, digest=b"x", fingerprint_state="value", fingerprint=f"fp_{number:010x}",
-            first_seen=now - timedelta(days=DAYS), last_seen=now, samples_count=SAMPLES_PER_DAY * DAYS,
-        )  # fmt: skip
-        Reading.objects.create(
-            series=series, taken_at=now, samples=SAMPLES_PER_DAY, comparable=SAMPLES_PER_DAY, divergence=0.2, divergence_low=0.1,
-            divergence_high=0.3, pairs=4000, pairs_differing=800, canaries=8, distinct_mean=1.4, answers_mean=5.0, total_agreement=0.6,
-            first_divergence=24, horizon=18, horizon_limit_seen=True, tokens_known=True, latency_p50_ms=900, latency_p95_ms=2100,
-        )  # fmt: skip
-        Run.objects.bulk_create(
-            Run(monitor=monitor, series=series, scheduled_for=now - timedelta(minutes=5 * i), state="finished", repeats=5,
-                concurrency=4, started_at=now - timedelta(minutes=5 * i), finished_at=now - timedelta(minutes=5 * i), samples_stored=40)
-            for i in range(1, 300)
-        )  # fmt: skip
-        starts = [(Span.DAY, start_of(Span.DAY, now) - timedelta(days=i)) for i in range(DAYS)]
-        starts += [(Span.HOUR, start_of(Span.HOUR, now) - timedelta(hours=i)) for i in range(HOURS)]
-        SeriesBucket.objects.bulk_create(
-            SeriesBucket(
-                series=series, span=span, starts_at=at, runs=12, samples=500, comparable=498, outcomes={"text": 498, "timeout": 2},
-                identities={str(identity.pk): 498}, latency={"59": 300, "62": 190, "66": 8}, pairs=4000, pairs_differing=800,
-                divergence=(d := rng.uniform(0.1, 0.3)), divergence_low=d - 0.05, divergence_high=d + 0.1, canaries=8,
-                groups=96, groups_identical=60, distinct_sum=130, answers_sum=480,
-            )
-            for span, at in starts
-        )  # fmt: skip
-        CanaryBucket.objects.bulk_create(
-            CanaryBucket(series=series, canary=canary, span=span, starts_at=at, samples=62, output_counts={"1": 40, "2": 9})
-            for span, at in starts[:DAYS] + starts[DAYS : DAYS + 48]
-            for canary in canaries
-        )  # fmt: skip
+    return missed
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def drawn(monitor: Monitor, record_answers: Callable[..., Run], team: Team) -> d
         charts.identities(points, window, lanes),
         charts.outcomes(points, window),
         charts.latencies(points, window),
-        charts.heatmap(history.heatmap(series, canaries, window), window),
+        charts.heatmap(history.heatmap(history.canary_buckets(series, window), canaries, window), window),
         charts.batches(batch_effect(team, NOON - timedelta(days=2))),
         charts.price(Ledger("m", "x", "", (Price(1, 40, 24), Price(8, 190, 180)), None, None)),
     ]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from drift.answers import Decoded, Outcome
-from drift.history import Window, canary_figures, changes, gaps, heatmap, lanes, points
+from drift.history import Window, canary_buckets, canary_figures, changes, gaps, heatmap, lanes, points
 from drift.models import Finding, Identity, Monitor, Run, Series, Span
 from tests.conftest import read_text
 
@@ -76,7 +76,7 @@ def test_the_first_answer_of_a_run_is_left_out_of_a_canarys_figures(
 ) -> None:
     run = record_answers(monitor, [["cold", "warm", "warm", "other"], ["x", "x"]], at=NOON)
     canaries = list(monitor.suite.canaries.order_by("places__position"))
-    first, second = canary_figures(series_of(run), canaries, Window(NOON, NOON + HOUR))
+    first, second = canary_figures(canary_buckets(series_of(run), Window(NOON, NOON + HOUR)), canaries)
     assert (first.answers, first.distinct, first.pairs, first.pairs_differing) == (3, 2, 3, 2)
     assert first.modal_share == pytest.approx(2 / 3)
     assert second.divergence is None, "one warm answer makes no pair"
@@ -85,7 +85,8 @@ def test_the_first_answer_of_a_run_is_left_out_of_a_canarys_figures(
 def test_the_heatmap_is_none_where_there_is_no_pair(monitor: Monitor, record_answers: Callable[..., Run]) -> None:
     run = record_answers(monitor, [["a", "b", "c"], ["x", "x", "x"]], at=NOON - HOUR)
     canaries = list(monitor.suite.canaries.order_by("places__position"))
-    rows = heatmap(series_of(run), canaries, Window(NOON - 2 * HOUR, NOON))
+    window = Window(NOON - 2 * HOUR, NOON)
+    rows = heatmap(canary_buckets(series_of(run), window), canaries, window)
     assert [row.divergences for row in rows] == [(None, 1.0), (None, 0.0)]
 
 
