@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+CHOICES = {
+    "kind": ((ApiKind.CHAT, gettext_lazy("Chat completions")), (ApiKind.RESPONSES, gettext_lazy("Responses"))),
+    "transport": ((Transport.WHOLE, gettext_lazy("whole")), (Transport.STREAM, gettext_lazy("as a stream"))),
+}
 CADENCES = (
     (60, gettext_lazy("every minute")),
     (120, gettext_lazy("every 2 minutes")),
@@ -89,17 +93,6 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
             "provider": gettext_lazy("Any word you like; the overview groups by it"),
             "transport": gettext_lazy("Kept for the life of a series: a change begins a new one"),
         }
-        widgets = {
-            "kind": forms.Select(
-                choices=(
-                    (ApiKind.CHAT, gettext_lazy("Chat completions")),
-                    (ApiKind.RESPONSES, gettext_lazy("Responses")),
-                )
-            ),
-            "transport": forms.Select(
-                choices=((Transport.WHOLE, gettext_lazy("whole")), (Transport.STREAM, gettext_lazy("as a stream")))
-            ),
-        }
 
     FIRST = ("name", "base_url", "model", "api_key", "remove_key")
 
@@ -107,7 +100,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self.team = team
         for name in ("kind", "transport"):
-            self.fields[name].choices = self._meta.widgets[name].choices  # type: ignore[attr-defined, index]
+            self.fields[name].choices = CHOICES[name]  # type: ignore[attr-defined]
         stored = self.instance.pk is not None
         parameters = self.instance.parameters if stored else DEFAULT_PARAMETERS
         self.initial["parameters"] = json.dumps(dict(parameters), indent=2)
