@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from uuid import UUID
 
 import numpy as np
+from scipy.special import ndtri
 
 from drift.history import Window
 from drift.measure.evals.several import holm
@@ -22,7 +23,7 @@ from drift.measure.two_sample import Table, compare_equality
 from drift.models import CanaryBucket
 from drift.rollups import start_of
 
-LEVEL = 0.05
+LEVEL, POWER = 0.05, 0.8
 FIRST_LOOK, PERMUTATIONS = 199, 999  # Holm over 28 pairs needs p below 0.05 / 28; 1 / 1000 is
 CLEARLY_ALIKE = 0.2  # a p above this from the first look is final: no level that anyone acts on is near
 STRETCHES = 6
@@ -39,7 +40,7 @@ class Pair:
     """Two endpoints. `p` and `adjusted` (Holm, over all pairs tested) are None where they cannot be compared.
 
     `effect`: how much more often an answer of one differs from one of the other than two of the same do, as a share,
-    with an interval over canaries. Its upper end is the difference that would have been seen.
+    with an interval over canaries. `findable`: the effect that is found with chance `POWER` at the corrected level.
     """
 
     a: UUID
@@ -49,6 +50,7 @@ class Pair:
     p: float | None = None
     adjusted: float | None = None
     effect: Estimate | None = None
+    findable: float = 0.0
 
     @property
     def differ(self) -> bool:
@@ -56,16 +58,23 @@ class Pair:
 
     @property
     def unseen(self) -> float | None:
-        """The largest difference that fits what was seen; None where not even that can be told."""
-        return None if self.effect is None else max(0.0, self.effect.high)
+        """The difference that would have been seen: what four of five such comparisons find at this level, or what
+        still fits the answers if that is larger. None where not even that can be told.
+        """
+        return None if self.effect is None else min(1.0, max(self.findable, self.effect.high))
 
 
 def pairs(counts: Mapping[UUID, Counts], window: Window, seed: int = 7) -> list[Pair]:
     """Every pair in the order given. The same counts give the same figures: the draws are seeded."""
     tested = [_pair(a, b, counts[a], counts[b], window, seed) for a, b in combinations(counts, 2)]
-    known = [pair for pair in tested if pair.p is not None]
-    adjusted = iter(holm([pair.p for pair in known if pair.p is not None]))
-    return [_with(pair, next(adjusted)) if pair.p is not None else pair for pair in tested]
+    raw = [pair.p for pair in tested if pair.p is not None]
+    adjusted = iter(holm(raw))
+    # by the normal law of a mean over canaries: beyond chance at the strictest level of the correction, and found
+    reach = float(ndtri(1 - LEVEL / max(1, len(raw))) + ndtri(POWER))
+    return [
+        replace(pair, adjusted=next(adjusted), findable=pair.findable * reach) if pair.p is not None else pair
+        for pair in tested
+    ]
 
 
 def counts_of(series: Mapping[UUID, int], window: Window) -> dict[UUID, Counts]:
@@ -98,11 +107,8 @@ def _pair(a: UUID, b: UUID, left: Counts, right: Counts, window: Window, seed: i
         found = compare_equality(tables, rng, PERMUTATIONS)
     if found is None:
         return Pair(a, b, len(tables), answers)
-    return Pair(a, b, found.canaries, answers, found.p, None, found.effect)
-
-
-def _with(pair: Pair, adjusted: float) -> Pair:
-    return Pair(pair.a, pair.b, pair.canaries, pair.answers, pair.p, adjusted, pair.effect)
+    # for equality the statistic is twice the effect
+    return Pair(a, b, found.canaries, answers, found.p, None, found.effect, found.null_spread / 2)
 
 
 def _table(

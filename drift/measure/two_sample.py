@@ -46,6 +46,7 @@ class TwoSample:
     permutations: int
     effect: Estimate | None
     canaries: int
+    null_spread: float = 0.0  # standard deviation of the statistic under the permutations: what chance alone does
 
 
 class Difference(StrEnum):
@@ -208,6 +209,7 @@ def _result(statistics: Floats, tables: Sequence[Table[T]]) -> TwoSample:
         permutations=statistics.size - 1,
         effect=excess_divergence(tables),
         canaries=len(tables),
+        null_spread=float(statistics[1:].std()),
     )
 
 

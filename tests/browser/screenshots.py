@@ -40,8 +40,8 @@ def scene() -> dict[str, str]:
     from django.urls import reverse
     from django.utils import timezone
 
-    from drift.models import Canary, Membership, Sample, Team, User
-    from tests.browser import scenery
+    from drift.models import Canary, Incident, Membership, Sample, Team, User
+    from tests.browser import beside, scenery
 
     team = Team.objects.create(name="Eval team")
     user = User.objects.create_user("ada", "ada@example.org", "low tide at noon")
@@ -57,7 +57,28 @@ def scene() -> dict[str, str]:
     llama = made["llama-3.3-70b"]
     sample = Sample.objects.filter(canary=feynman).order_by("-scheduled_for").first()
     assert sample
+    mine = Sample.objects.filter(canary=feynman, series__endpoint=fast).order_by("-scheduled_for")[0]
+    suite = fast.monitors.get().suite
+    beside.marked(team, fast, user, now)
+    incident = Incident.objects.filter(team=team).first()
+    assert incident
     return {
+        "replay": reverse("trial", args=[beside.replayed(mine, user, now).public_id]),
+        "dry-run": reverse("trial", args=[beside.tried(suite, fast, user, now).public_id]),
+        "suite-edit": reverse("suite-edit", args=[suite.public_id]),
+        "mark": reverse("annotation-add"),
+        "incidents": reverse("incidents"),
+        "incident": reverse("incident", args=[incident.public_id]),
+        "feed": reverse("feed"),
+        "silences": reverse("silences"),
+        "channels": reverse("channels"),
+        "checkups": reverse("checkups"),
+        "checkup-add": reverse("checkup-add"),
+        "fit": reverse("fit"),
+        "evals": reverse("evals"),
+        "team": reverse("team"),
+        "you": reverse("you"),
+        "audit": reverse("audit"),
         "overview": "/",
         "overview-24h": "/?span=hour&group=provider",
         "endpoint": reverse("endpoint", args=[fast.public_id]),
@@ -137,6 +158,9 @@ def shoot(url: str, pages: dict[str, str], out: Path) -> None:
                         plot.scroll_into_view_if_needed()
                         figure = plot.evaluate("plot => plot.closest('figure').id")
                         page.wait_for_selector(f"#{figure} .main-svg", timeout=20_000)
+                    if waiting := page.query_selector("#alike[hx-get]"):
+                        waiting.scroll_into_view_if_needed()
+                        page.wait_for_selector("#alike h3", timeout=20_000)
                     page.evaluate("scrollTo(0, 0)")
                     page.wait_for_timeout(150)
                     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
