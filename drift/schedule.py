@@ -6,11 +6,11 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Sum
 from django.utils.translation import gettext_noop
 
+from drift import runs
 from drift.models import Heartbeat, Monitor, Run, SeriesBucket, Span
 from drift.partitions import ensure_sample_partitions
 from drift.rollups import start_of
@@ -123,18 +123,7 @@ def _budget_spent(monitor: Monitor, now: datetime) -> str:
 
 def runs_to_publish(now: datetime, limit: int = 500) -> list[int]:
     """Ids of runs that are due and were not handed to a worker lately; marks them as handed over."""
-    with transaction.atomic():
-        ids = list(
-            Run.objects.select_for_update(skip_locked=True)
-            .filter(state=Run.State.DUE)
-            .filter(
-                Q(published_at__isnull=True) | Q(published_at__lt=now - timedelta(seconds=settings.REPUBLISH_SECONDS))
-            )
-            .order_by("scheduled_for")
-            .values_list("pk", flat=True)[:limit]
-        )
-        Run.objects.filter(pk__in=ids).update(published_at=now)
-    return ids
+    return runs.claims.to_publish(now, limit, ("scheduled_for",))
 
 
 def note_tick(now: datetime) -> None:

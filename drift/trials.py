@@ -6,26 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
 from drift.answers import Ask, Decoded, Exchange
 from drift.checkup.packed import pack, unpack, without_reasoning
+from drift.claims import MOST_ATTEMPTS, Claims
 from drift.costs import cost_of
 from drift.display import visible, visible_json
 from drift.entered import EntryError
 from drift.models import Endpoint, Sample, Suite, Trial, TrialAnswer, User
 from drift.redecode import exchange_of
-from drift.runs import lease
 from drift.suites import CanaryText
 
-MOST_ATTEMPTS = 5
 MOST_REQUESTS = 200
 State = Trial.State
+claims = Claims(Trial, ("endpoint__team", "series__endpoint"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,24 +144,22 @@ def decoded_of(row: TrialAnswer) -> Decoded | None:
 
 def claim(trial_id: int, now: datetime) -> tuple[Trial, UUID] | None:
     """Takes a due trial for this worker; None if it is not due (any more)."""
-    token = uuid4()
-    taken = Trial.objects.filter(
-        Q(not_before__isnull=True) | Q(not_before__lte=now), pk=trial_id, state=State.DUE
-    ).update(state=State.RUNNING, claim=token, lease_until=now + lease(), attempts=F("attempts") + 1, problem="")
-    if not taken:
-        return None
-    return Trial.objects.select_related("endpoint__team", "series__endpoint").get(pk=trial_id), token
+    return claims.take(trial_id, now, _begin)
+
+
+def _begin(trial: Trial) -> None:
+    trial.problem = ""
 
 
 def renew(trial: Trial, token: UUID, now: datetime) -> bool:
     """Prolongs the claim. False if it is lost."""
-    return bool(_held(trial, token).update(lease_until=now + lease()))
+    return claims.renew(trial, token, now)
 
 
 def store(trial: Trial, token: UUID, row: TrialAnswer, exchange: Exchange, decoded: Decoded) -> bool:
     """Writes one answer. False, and nothing written, if the claim is lost."""
     with transaction.atomic():
-        if not _held(trial, token).select_for_update().exists():
+        if not claims.held(trial, token).select_for_update().exists():
             return False
         _fill(row, exchange)
         row.outcome = decoded.outcome
@@ -179,11 +175,7 @@ def store(trial: Trial, token: UUID, row: TrialAnswer, exchange: Exchange, decod
 def end(trial: Trial, token: UUID, now: datetime, problem: str = "") -> bool:
     """Ends it: failed where a problem is named. False if the claim is lost."""
     state = State.FAILED if problem else State.FINISHED
-    return bool(
-        _held(trial, token).update(
-            state=state, claim=None, lease_until=None, finished_at=now, problem=visible(problem)[:2000]
-        )
-    )
+    return claims.let_go(trial, token, state, finished_at=now, problem=visible(problem)[:2000])
 
 
 def wait(trial: Trial, token: UUID, now: datetime, why: str, after: timedelta) -> None:
@@ -191,46 +183,22 @@ def wait(trial: Trial, token: UUID, now: datetime, why: str, after: timedelta) -
     if trial.attempts >= MOST_ATTEMPTS:
         end(trial, token, now, why)
         return
-    _held(trial, token).update(
-        state=State.DUE, claim=None, lease_until=None, not_before=now + after, published_at=None,
-        problem=visible(why)[:2000],
-    )  # fmt: skip
+    claims.let_go(trial, token, State.DUE, not_before=now + after, published_at=None, problem=visible(why)[:2000])
 
 
 def reap(now: datetime) -> int:
     """Puts trials back whose worker is gone; returns how many."""
-    with transaction.atomic():
-        stuck = Trial.objects.filter(state=State.RUNNING, lease_until__lt=now)
-        given_up = stuck.filter(attempts__gte=MOST_ATTEMPTS).update(
-            state=State.FAILED, claim=None, lease_until=None, finished_at=now, problem="its worker ended before it did"
-        )
-        back = stuck.update(state=State.DUE, claim=None, lease_until=None, published_at=None)
-    return given_up + back
+    return claims.reap(now, given_up=gettext("its worker ended before it did"), again="")
 
 
 def to_publish(now: datetime, limit: int = 100) -> list[int]:
     """Ids of trials that are due and were not handed to a worker lately; marks them as handed over."""
-    lately = now - timedelta(seconds=settings.REPUBLISH_SECONDS)
-    with transaction.atomic():
-        ids = list(
-            Trial.objects.select_for_update(skip_locked=True)
-            .filter(state=State.DUE)
-            .filter(Q(not_before__isnull=True) | Q(not_before__lte=now))
-            .filter(Q(published_at__isnull=True) | Q(published_at__lt=lately))
-            .order_by("requested_at")
-            .values_list("pk", flat=True)[:limit]
-        )
-        Trial.objects.filter(pk__in=ids).update(published_at=now)
-    return ids
+    return claims.to_publish(now, limit, ("requested_at",))
 
 
 def open_answers(trial: Trial) -> Sequence[TrialAnswer]:
     """What has not been asked, or read, yet."""
     return list(trial.answers.filter(decoded__isnull=True))
-
-
-def _held(trial: Trial, token: UUID) -> QuerySet[Trial]:
-    return Trial.objects.filter(pk=trial.pk, state=State.RUNNING, claim=token)
 
 
 def _fill(row: TrialAnswer, exchange: Exchange) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from drift import monitors, runs, schedule
+from drift.claims import lease
 from drift.models import Heartbeat, Monitor, Run, SeriesBucket
 from tests.conftest import NOW
 
@@ -117,7 +118,7 @@ def test_a_run_whose_worker_is_gone_is_taken_back_and_its_old_worker_can_store_n
     claimed, token = runs.claim(run.pk, NOW)
 
     assert runs.reap(NOW + timedelta(seconds=30)) == (0, 0)
-    assert runs.reap(NOW + runs.lease() + timedelta(seconds=1)) == (1, 0)
+    assert runs.reap(NOW + lease() + timedelta(seconds=1)) == (1, 0)
 
     run.refresh_from_db()
     assert run.state == Run.State.DUE
@@ -129,7 +130,7 @@ def test_a_run_that_keeps_losing_its_worker_fails_in_the_end(monitor):
     now = NOW
     for _ in range(runs.MOST_ATTEMPTS):
         runs.claim(run.pk, now)
-        now += runs.lease() + timedelta(seconds=1)
+        now += lease() + timedelta(seconds=1)
         runs.reap(now)
 
     run.refresh_from_db()
