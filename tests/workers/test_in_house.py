@@ -11,17 +11,29 @@ from django.db.models import Count
 
 from drift import monitors
 from drift.models import Endpoint, Monitor, Reading, Run, Sample, Suite, Team
-from drift.provision import CANARIES, ensure_in_house, make_suite
+from drift.provision import ensure_in_house, make_suite
 from tests.stack import wait_until
 from workers.probe.check import perform as check
 from workers.probe.run import perform as probe
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
+# The model is undecided within the first few tokens of these: two score alike to the last bit of bf16.
+UNDECIDED = (
+    ("Riddle", "Make up a riddle.", 48),
+    ("Spell", "Make up a magic spell.", 48),
+    ("Pen name", "Make up a pen name.", 48),
+    ("Passwords", "Make up ten strange passwords.", 48),
+    ("Words", "Write five nonsense words.", 48),
+    ("Planet", "Write a fictional planet.", 48),
+    ("Dream", "Invent a dream.", 48),
+    ("Number", "Invent a random serial number.", 48),
+)
+
 
 @pytest.fixture
 def questions(team: Team) -> Suite:
-    return make_suite(team, "The default questions", CANARIES)
+    return make_suite(team, "Undecided", UNDECIDED)
 
 
 def worker(processes, mode: str) -> str:
@@ -46,15 +58,15 @@ def worker(processes, mode: str) -> str:
 
 
 def measured(team: Team, suite: Suite, mode: str, base_url: str) -> Endpoint:
-    """20 answers to each canary, at concurrencies 1, 4 and 12."""
+    """20 answers to each canary, at concurrencies 1, 8 and 16."""
     endpoint = ensure_in_house(team, mode, base_url, "smollm2-135m-instruct")
     check(endpoint.checks.get().pk)
     endpoint.refresh_from_db()
     assert endpoint.checks.get().problem == ""
     Monitor.objects.filter(endpoint=endpoint).delete()
-    monitor = monitors.create(endpoint=endpoint, suite=suite, repeats=4, concurrency=1, run_at_once=False)
+    monitor = monitors.create(endpoint=endpoint, suite=suite, repeats=2, concurrency=1, run_at_once=False)
     Endpoint.objects.filter(pk=endpoint.pk).update(max_concurrency=16)
-    for repeats, concurrency in ((4, 1), (8, 4), (8, 12)):
+    for repeats, concurrency in ((2, 1), (6, 8), (12, 16)):
         monitors.change(monitor, repeats=repeats, concurrency=concurrency)
         run = monitors.run_now(monitor, None)
         probe(run.pk)
@@ -79,7 +91,7 @@ def endpoints(processes, team: Team, questions: Suite) -> dict[str, Endpoint]:
 def test_invariant_never_diverges_and_fast_does_though_nothing_was_asked_differently(endpoints):
     samples = {mode: Sample.objects.filter(series__endpoint=endpoint) for mode, endpoint in endpoints.items()}
     for mode, rows in samples.items():
-        assert rows.filter(outcome="text").count() == 20 * len(CANARIES), mode
+        assert rows.filter(outcome="text").count() == 20 * len(UNDECIDED), mode
         assert rows.values("identity").distinct().count() == 1
 
     sizes = [size for row in samples["invariant"].values_list("batch_sizes", flat=True) for size in row]

@@ -12,26 +12,21 @@ from drift.fit.jobs import FIT, NOT_FIT
 from drift.fit.thresholds import DEFAULTS
 from drift.models import Checkup, Endpoint, Monitor, Suite, Team
 from drift.provision import ensure_in_house, make_suite
-from tests.workers.test_in_house import worker
+from tests.workers.test_in_house import UNDECIDED, worker
 from workers.checkup.run import perform
 from workers.probe.check import perform as check
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
-QUESTIONS = (
-    ("Prose", "Tell the story of a lighthouse keeper who measures the sea every day.", 48),
-    ("Fact", "Who was Richard Feynman? Answer in one short paragraph.", 48),
-    ("Code", "Write a Python function that returns the n-th Fibonacci number.", 40),
-)
-BUSY = Wish(repeats=6, concurrencies=(1, 4, 8), max_tokens=96, prefix_questions=0, scored=True)
-WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=40, prefix_words=30, prefix_questions=3, scored=True)
+BUSY = Wish(repeats=6, concurrencies=(1, 8, 16), max_tokens=32, prefix_questions=0, scored=True)
+WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=32, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
 LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
 
 
 @pytest.fixture
 def questions(team: Team) -> Suite:
-    return make_suite(team, "Three questions", QUESTIONS)
+    return make_suite(team, "Undecided", UNDECIDED[:4])
 
 
 def examined(team: Team, suite: Suite, mode: str, base_url: str, wish: Wish) -> tuple[Endpoint, Report]:

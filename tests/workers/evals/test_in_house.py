@@ -30,16 +30,16 @@ QUESTIONS = (
     ("What is the opposite of hot?", "cold"),
     ("How many days does a week have?", "seven"),
     ("Which ocean is the largest?", "Pacific"),
-    ("Tell a story about a lighthouse keeper and the tide.", "sea"),
     ("Who was Richard Feynman?", "physicist"),
-    ("Write a Python function that adds two numbers.", "return"),
     ("Explain why the sky is blue.", "scatter"),
-    ("Describe a sailing ship in a storm.", "wind"),
-    ("What makes the tides?", "moon"),
-    ("Give three reasons to keep a diary.", "memor"),
-    ("How does a plant make food?", "sunlight"),
-    ("Write a short poem about rain.", "rain"),
-    ("What is a black hole?", "gravity"),
+    ("Make up a riddle.", "What"),
+    ("Make up a magic spell.", "spell"),
+    ("Make up a pen name.", "name"),
+    ("Make up ten strange passwords.", "password"),
+    ("Write five nonsense words.", "1."),
+    ("Write a fictional planet.", "planet"),
+    ("Invent a dream.", "dream"),
+    ("Invent a random serial number.", "number"),
 )
 
 
@@ -56,7 +56,7 @@ def test_the_invariant_worker_never_flips_and_has_no_noise(processes, team: Team
         for i, (text, target) in enumerate(QUESTIONS)
     ]
     version = save_version(team=team, name="Twenty", cases=cases, grader_descriptions=[{"kind": "includes"}])
-    run = start(version, arms, repeats=5, concurrency=6, max_tokens=48)
+    run = start(version, arms, repeats=5, concurrency=6, max_tokens=20)
     while run.state not in (EvalRun.State.FINISHED, EvalRun.State.FAILED):
         EvalRun.objects.filter(pk=run.pk).update(not_before=timezone.now())
         perform(run.pk)
