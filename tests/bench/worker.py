@@ -74,9 +74,10 @@ def measure(ledger: Ledger, checkpoint: Checkpoint, tokenizer: Any, dtype: str, 
         for mode in ("fast", "invariant")
     }
     reference = transformers_model(DTYPES[dtype])
-    binding = systems.llama_cpp()
+    batches = options.batch or [1, 2, 4, 8, 16, 32]
+    llama_cpp = systems.llama_cpp(max(batches))
     alone: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = {}
-    for batch in options.batch or [1, 2, 4, 8, 16, 32]:
+    for batch in batches:
         requests = max(options.requests, batch)
         prompts = workload.prompts(tokenizer, requests)
         say(f"batch {batch}, {requests} requests")
@@ -90,11 +91,11 @@ def measure(ledger: Ledger, checkpoint: Checkpoint, tokenizer: Any, dtype: str, 
             ledger.disagreements.append(Disagreement(dtype, mode, batch, requests, differing))
         static = systems.generate_static_batch(reference, prompts[:batch], options.tokens)
         ledger.add(dtype, "transformers_static", batch, batch, static)
+        if llama_cpp is not None:
+            ledger.add(dtype, "llama_cpp", batch, batch, llama_cpp(prompts[:batch], options.tokens))
     few = workload.prompts(tokenizer, 2)
     first = ledger.batches(dtype)[0]
     ledger.add(dtype, "transformers_per_request", first, 2, systems.generate_one_by_one(reference, few, options.tokens))
-    if binding is not None:
-        ledger.add(dtype, "llama_cpp", first, 2, binding(few, options.tokens))
     _marks(ledger, decoders, reference, tokenizer, dtype, options.mark_tokens)
     for batch in ledger.batches(dtype):
         least = 0.9 if batch >= 8 else 0.5 if batch == 1 else None

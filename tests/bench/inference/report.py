@@ -10,7 +10,7 @@ _HEADS = {
     "invariant": "invariant",
     "transformers_static": "transformers, static batch",
     "transformers_per_request": "transformers, per request",
-    "llama_cpp": "llama.cpp",
+    "llama_cpp": "llama.cpp, 4-bit weights",
 }
 
 
