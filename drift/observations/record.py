@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from drift.display import visible
 from drift.models import Endpoint, Span, Team
-from drift.observations import identities, prompts
+from drift.observations import identities, prompts, together
 from drift.observations.identities import Claim
 from drift.observations.observation import Observation, Rejected
 from drift.rollups import start_of
@@ -47,6 +47,15 @@ class Batch:
     sums: dict[tuple[int, Claim, datetime], Sum] = field(default_factory=lambda: defaultdict(Sum))
     outputs: Counter[tuple[int, date, str, str]] = field(default_factory=Counter)
 
+    @classmethod
+    def merged(cls, batches: Sequence[Batch]) -> Batch:
+        whole = cls()
+        for batch in batches:
+            for key, total in batch.sums.items():
+                whole.sums[key].add(total.answers, total.prompt_tokens, total.completion_tokens, total.last_at)
+            whole.outputs.update(batch.outputs)
+        return whole
+
 
 def record(team: Team, seen: Sequence[Observation], now: datetime) -> list[Rejected]:
     """Counts what can be counted; the rest with its reason. Committed when this returns."""
@@ -64,13 +73,17 @@ def record(team: Team, seen: Sequence[Observation], now: datetime) -> list[Rejec
         else:
             _add(batch, endpoint, one)
     if batch.sums:
-        try:
-            _store(batch, now)
-        except IntegrityError:  # an identity remembered here was removed meanwhile
-            identities.forget()
-            prompts.forget()
-            _store(batch, now)
+        together.store(batch, lambda whole: _store_again(whole, now), Batch.merged)
     return rejected
+
+
+def _store_again(batch: Batch, now: datetime) -> None:
+    try:
+        _store(batch, now)
+    except IntegrityError:  # an identity remembered here was removed meanwhile
+        identities.forget()
+        prompts.forget()
+        _store(batch, now)
 
 
 def _add(batch: Batch, endpoint: int, one: Observation) -> None:
