@@ -19,10 +19,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 NO_PAGE = {"logout", "healthz", "readyz", "metrics"}
 MUST_BE_AMONG = {
     "overview", "endpoint", "endpoint-add", "endpoint-edit", "endpoint-check", "monitor-add", "monitor-edit", "canary",
-    "canary-pair", "sample", "trial", "suites", "suite", "suite-add", "suite-edit", "compare", "compare-alike", "inhouse",
+    "canary-pair", "sample", "trial", "suites", "suite", "suite-add", "suite-edit", "compare", "inhouse",
     "incidents", "incident", "feed", "silences", "annotation-add", "annotation-edit", "channels", "channel", "channel-add",
-    "channel-edit", "drill", "checkups", "checkup", "checkup-add", "checkup-bring", "fit", "you", "team", "audit",
-    "team-new", "about", "password", "status-page", "gate", "baseline-set",
+    "channel-edit", "checkups", "checkup", "checkup-add", "checkup-bring", "fit", "you", "team", "audit",
+    "team-new", "about", "password", "status-page",
 }  # fmt: skip
 
 
