@@ -109,7 +109,7 @@ def missing(catalog: Catalog, prefix: str = "") -> dict[str, str | list[str]]:
     return {
         key(message): [""] if message.pluralizable else ""
         for message in messages(catalog)
-        if not all(message.string if isinstance(message.string, (list, tuple)) else [message.string])
+        if (message.fuzzy or not all(message.string if isinstance(message.string, (list, tuple)) else [message.string]))
         and any(name.startswith(prefix) for name, _ in message.locations)
     }
 
@@ -123,6 +123,7 @@ def add(translations: dict[str, str | list[str]]) -> list[str]:
             message = known[text]
             forms = [translation] if isinstance(translation, str) else translation
             message.string = tuple(forms) if message.pluralizable else forms[0]
+            message.flags.discard("fuzzy")
     write(catalog)
     return [text for text in translations if text not in known]
 
