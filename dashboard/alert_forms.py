@@ -151,6 +151,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*arguments, **named)
         self.kind, self.team = kind, team
         self.instance.kind, self.instance.team = kind, team
+        self.fields["language"].required = False
         address = self.fields["address"]
         mail = kind == Channel.Kind.EMAIL
         address.label = {"email": gettext("E-mail address"), "slack": gettext("Slack webhook address")}.get(
@@ -198,6 +199,10 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_tags(self) -> list[str]:
         return words(self.cleaned_data["tags"])
+
+    def clean_language(self) -> str:
+        language: str = self.cleaned_data["language"] or self.instance.language
+        return language
 
     def clean_time_zone(self) -> str:
         try:
