@@ -18,15 +18,20 @@ from workers.probe.check import perform as check
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
-BUSY = Wish(repeats=6, concurrencies=(1, 8, 16), max_tokens=32, prefix_questions=0, scored=True)
+BUSY = Wish(repeats=6, concurrencies=(1, 8, 16), max_tokens=24, prefix_questions=0, scored=True)
 WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=32, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
 LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
 
 
 @pytest.fixture
-def questions(team: Team) -> Suite:
-    return make_suite(team, "Undecided", UNDECIDED[:4])
+def few(team: Team) -> Suite:
+    return make_suite(team, "A few undecided", UNDECIDED[:4])
+
+
+@pytest.fixture
+def undecided(team: Team) -> Suite:
+    return make_suite(team, "Undecided", UNDECIDED)
 
 
 def examined(team: Team, suite: Suite, mode: str, base_url: str, wish: Wish) -> tuple[Endpoint, Report]:
@@ -48,8 +53,8 @@ def verdicts(endpoint: Endpoint) -> dict[str, str]:
     return {one.job: one.word for one in jobs.judge(facts.gather([endpoint])[0], LIMITS)}
 
 
-def test_invariant_mode_is_exact_in_every_way_that_is_measured(processes, team: Team, questions: Suite) -> None:
-    endpoint, report = examined(team, questions, "invariant", worker(processes, "invariant"), WISH)
+def test_invariant_mode_is_exact_in_every_way_that_is_measured(processes, team: Team, few: Suite) -> None:
+    endpoint, report = examined(team, few, "invariant", worker(processes, "invariant"), WISH)
 
     assert report.quiet is not None
     assert report.quiet.pairs_differing == 0
@@ -70,8 +75,8 @@ def test_invariant_mode_is_exact_in_every_way_that_is_measured(processes, team: 
     assert (judged["replay"], judged["rl"], judged["prefix"]) == (FIT, FIT, FIT)
 
 
-def test_fast_mode_changes_with_its_company_and_is_told_so(processes, team: Team, questions: Suite) -> None:
-    endpoint, report = examined(team, questions, "fast", worker(processes, "fast"), BUSY)
+def test_fast_mode_changes_with_its_company_and_is_told_so(processes, team: Team, undecided: Suite) -> None:
+    endpoint, report = examined(team, undecided, "fast", worker(processes, "fast"), BUSY)
 
     differing = sum(one.pairs_differing for one in (report.quiet, *report.loads) if one is not None)
     assert differing > 0 or any(one.matters for one in report.under_load)
