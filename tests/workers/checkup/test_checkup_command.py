@@ -54,7 +54,16 @@ def begin(transactional_db: None, team: Team, simulated: str) -> Callable[..., s
     """Starts the command with the key in its environment; every run belongs to one team."""
 
     def start(*options: str, url: str = "") -> subprocess.Popen[str]:
-        command = [sys.executable, "manage.py", "checkup", url or simulated, "simulated-small", "--team", team.name, *options]
+        command = [
+            sys.executable,
+            "manage.py",
+            "checkup",
+            url or simulated,
+            "simulated-small",
+            "--team",
+            team.name,
+            *options,
+        ]
         return subprocess.Popen(
             command,
             cwd=ROOT,
