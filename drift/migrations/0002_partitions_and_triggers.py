@@ -1,4 +1,4 @@
-"""What the model language cannot say: samples partitioned by month, canaries and used suites that refuse changes."""
+"""What the model language cannot say: samples by month, what refuses changes, the table of the shared cache."""
 
 from django.db import migrations
 
@@ -46,6 +46,13 @@ CREATE TRIGGER used_suite_is_fixed BEFORE INSERT OR UPDATE ON drift_suitecanary 
     EXECUTE FUNCTION drift_refuse_suite_change();
 """
 
+CACHE = """
+CREATE UNLOGGED TABLE drift_cache (
+    cache_key varchar(255) PRIMARY KEY, value text NOT NULL, expires timestamptz NOT NULL
+);
+CREATE INDEX drift_cache_expires ON drift_cache (expires);
+"""
+
 
 class Migration(migrations.Migration):
     dependencies = [("drift", "0001_initial")]
@@ -60,4 +67,5 @@ class Migration(migrations.Migration):
             DROP FUNCTION drift_refuse_suite_change();
             """,
         ),
+        migrations.RunSQL(CACHE, "DROP TABLE drift_cache"),
     ]
