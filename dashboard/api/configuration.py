@@ -37,7 +37,7 @@ class ConfigurationIn(Asked):
         "json_schema_extra": {
             "examples": [
                 {
-                    "yaml": "endpoints:\n- name: gpt-x\n  base_url: https://api.example.com/v1\n  model: gpt-x\n"
+                    "yaml": "endpoints:\n- name: gpt-4o\n  base_url: https://api.example.com/v1\n  model: gpt-4o\n"
                     "  api_key: ${GPT_X_API_KEY}\n",
                     "secrets": {"GPT_X_API_KEY": "sk-..."},
                     "dry_run": True,

@@ -86,9 +86,9 @@ class EndpointIn(Asked):
         "json_schema_extra": {
             "examples": [
                 {
-                    "name": "gpt-x",
+                    "name": "gpt-4o",
                     "base_url": "https://api.example.com/v1",
-                    "model": "gpt-x",
+                    "model": "gpt-4o",
                     "api_key": "sk-...",
                     "provider": "Example",
                     "tags": ["production"],

@@ -54,8 +54,8 @@ class ObservationsIn(Asked):
                 {
                     "observations": [
                         {
-                            "endpoint": "gpt-x",
-                            "model_echo": "gpt-x-2026-11-01",
+                            "endpoint": "gpt-4o",
+                            "model_echo": "gpt-4o-2026-11-01",
                             "fingerprint": "fp_44709d6fcb",
                             "prompt_hash": "9f86d081",
                             "output_hash": "60303ae2",
