@@ -18,7 +18,7 @@ from workers.probe.check import perform as check
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1800)]
 
-BUSY = Wish(repeats=6, concurrencies=(1, 8, 16), max_tokens=24, prefix_questions=0, scored=True)
+BUSY = Wish(repeats=3, concurrencies=(1, 16), max_tokens=48, prefix_questions=0, scored=True)
 WISH = Wish(repeats=3, concurrencies=(1, 8), max_tokens=32, prefix_words=30, prefix_questions=3, scored=True)
 # so few answers cannot exclude what many would
 LIMITS = {**DEFAULTS, "replay_bound": 0.5, "prefix_excess": 0.7}
@@ -38,6 +38,7 @@ def examined(team: Team, suite: Suite, mode: str, base_url: str, wish: Wish) -> 
     endpoint = ensure_in_house(team, mode, base_url, "smollm2-135m-instruct")
     check(endpoint.checks.get().pk)
     Monitor.objects.filter(endpoint=endpoint).delete()
+    Endpoint.objects.filter(pk=endpoint.pk).update(max_concurrency=max(wish.concurrencies))
     endpoint.refresh_from_db()
     checkup = start.start(endpoint, wish, suite=suite)
     while not checkup.over:
