@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 
 from drift import readings, rollups
 from drift.answers import Answer, Decoded
@@ -85,7 +85,20 @@ def _store_samples(run: Run, series: Series, answers: Sequence[Answer]) -> list[
         )
         fill_decoded(sample, answer.decoded, series.endpoint, identities, outputs)
         samples.append(sample)
-    return Sample.objects.bulk_create(samples)
+    _copy_in(samples)
+    return samples
+
+
+def _copy_in(samples: Sequence[Sample]) -> None:
+    """Insert by COPY: building INSERT's statements took a quarter of the whole storing."""
+    fields = Sample._meta.concrete_fields
+    columns = ", ".join(str(field.column) for field in fields)
+    command = f"COPY {Sample._meta.db_table} ({columns}) FROM STDIN"
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.cursor.copy(command) as copy:
+        for sample in samples:
+            copy.write_row([field.get_db_prep_save(field.pre_save(sample, True), connection) for field in fields])
+    for sample in samples:
+        sample._state.adding, sample._state.db = False, connection.alias
 
 
 DECODED_FIELDS = (
