@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import combinations
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -62,6 +63,14 @@ class Pair:
         still fits the answers if that is larger. None where not even that can be told.
         """
         return None if self.effect is None else min(1.0, max(self.findable, self.effect.high))
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "a": str(self.a), "b": str(self.b)}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Pair:
+        effect = Estimate(**kept["effect"]) if kept["effect"] else None
+        return cls(**{**kept, "a": UUID(kept["a"]), "b": UUID(kept["b"]), "effect": effect})
 
 
 def pairs(counts: Mapping[UUID, Counts], window: Window, seed: int = 7) -> list[Pair]:

@@ -101,7 +101,7 @@ def database_from_url(url: str) -> dict[str, Any]:
 
 DATABASES = {"default": database_from_url(environment.text("DATABASE_URL"))}
 # Counts of failed log-ins: shared by all web processes, and gone with nothing else when emptied.
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "drift_cache"}}
+CACHES = {"default": {"BACKEND": "drift.json_cache.JsonCache"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "drift.User"

@@ -85,11 +85,12 @@ def told_apart(compared: Sequence[Compared], window: Window) -> list[Pair]:
     hours = [start_of(Span.HOUR, moment).isoformat() for moment in (window.start, window.end)]
     asked = [*(str(one.pk) for one in series.values()), window.span, *hours]
     key = "alike:" + hashlib.sha256("|".join(asked).encode()).hexdigest()
-    known: list[Pair] | None = cache.get(key)
-    if known is None:
-        known = pairs(counts_of({public_id: one.pk for public_id, one in series.items()}, window), window)
-        cache.set(key, known, ALIKE_KEPT_S)
-    return known
+    known = cache.get(key)
+    if known is not None:
+        return [Pair.from_json(one) for one in known]
+    tested = pairs(counts_of({public_id: one.pk for public_id, one in series.items()}, window), window)
+    cache.set(key, [one.as_json() for one in tested], ALIKE_KEPT_S)
+    return tested
 
 
 def _names(compared: Sequence[Compared]) -> dict[UUID, str]:
