@@ -25,15 +25,11 @@ from drift.models import Checkup, CheckupStage
 from workers.checkup.budget import Budget, CapReachedError
 from workers.checkup.scoring import Scorer
 from workers.probe.client import Prober
+from workers.probe.holding import ClaimLostError, keep
 from workers.probe.patience import Asker
 from workers.probe.traffic import Share
 
 Answerer = Callable[[Question, int], Coroutine[Any, Any, tuple[Exchange, Decoded]]]
-RENEWALS_PER_LEASE = 6
-
-
-class ClaimLostError(Exception):
-    """The check-up was stopped, or another worker holds it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +121,12 @@ async def _ask_all(
         if reached:
             raise reached[0]
 
+    def renew() -> bool:
+        share.keep()
+        return life.renew(turn.checkup, turn.token, timezone.now())
+
     asking = asyncio.ensure_future(ask())
-    keeping = asyncio.ensure_future(_keep(turn, share))
+    keeping = asyncio.ensure_future(keep(renew))
     storing = asyncio.ensure_future(_store_what_comes(turn, stage, came))
     try:
         await asyncio.wait({asking, keeping, storing}, return_when=asyncio.FIRST_COMPLETED)
@@ -160,16 +160,3 @@ def _keep_answers(turn: Turn, stage: CheckupStage, batch: list[Asked]) -> bool:
     if kept:
         turn.on_answer(turn.checkup.answered)
     return kept
-
-
-async def _keep(turn: Turn, share: Share) -> None:
-    """Prolongs the claim and the places while the stage goes on. Raises ClaimLostError."""
-
-    def renew() -> bool:
-        share.keep()
-        return life.renew(turn.checkup, turn.token, timezone.now())
-
-    while True:
-        await asyncio.sleep(min(5.0, settings.RUN_LEASE_SECONDS / RENEWALS_PER_LEASE))
-        if not await sync_to_async(renew)():
-            raise ClaimLostError

@@ -17,9 +17,10 @@ from drift.checkup.plan import Kind
 from drift.checkup.start import questions_in
 from drift.models import Checkup, CheckupStage
 from drift.said import said
-from workers.checkup.asking import ClaimLostError, Holder, Turn, ask_scores, ask_stage, open_places
+from workers.checkup.asking import Holder, Turn, ask_scores, ask_stage, open_places
 from workers.checkup.budget import Budget, CapReachedError
 from workers.probe.caching import mark_cached
+from workers.probe.holding import ClaimLostError
 from workers.probe.traffic import Share
 
 log = logging.getLogger(__name__)

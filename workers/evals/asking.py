@@ -27,13 +27,10 @@ from drift.models import EvalArm, EvalRun
 from drift.said import said
 from workers.evals.order import Place
 from workers.evals.shares import Holder, Shares, WaitError
+from workers.probe.holding import ClaimLostError, keep, while_held
 from workers.probe.patience import Asker
 
 STORE_EVERY_S = 2.0
-
-
-class ClaimLostError(Exception):
-    """The run was paused, stopped or taken over; what was not stored is thrown away."""
 
 
 class CapReachedError(Exception):
@@ -154,29 +151,11 @@ async def _ask(round_: Round, arms: Sequence[EvalArm], open_places: Sequence[Pla
                     await take(first)
             await asyncio.gather(*(take_all() for _ in range(min(shares.places, len(open_places)))))
 
-        asking = asyncio.ensure_future(ask())
-        keeping = asyncio.ensure_future(_keep(round_, shares))
-        try:
-            await asyncio.wait({asking, keeping}, return_when=asyncio.FIRST_COMPLETED)
-            for ended in (keeping, asking):
-                if ended.done():
-                    ended.result()
-        finally:
-            for task in (asking, keeping):
-                task.cancel()
-            await asyncio.gather(asking, keeping, return_exceptions=True)
-            await sync_to_async(connections.close_all)()
+        def renew() -> bool:
+            round_.flush()
+            shares.keep()
+            return True
+
+        await while_held(ask(), keep(renew, STORE_EVERY_S))
     await sync_to_async(round_.flush)()
     await sync_to_async(connections.close_all)()
-
-
-async def _keep(round_: Round, shares: Shares) -> None:
-    """Stores what came and prolongs claim and places, again and again. Raises ClaimLostError."""
-
-    def keep() -> None:
-        round_.flush()
-        shares.keep()
-
-    while True:
-        await asyncio.sleep(STORE_EVERY_S)
-        await sync_to_async(keep)()

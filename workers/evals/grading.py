@@ -28,9 +28,9 @@ from drift.evals.store import case_of, graders_of
 from drift.models import Endpoint, EvalAnswer, EvalRun, EvalScore
 from drift.said import said as told
 from drift.said import shown, together
-from workers.evals.asking import ClaimLostError
 from workers.evals.shares import Holder, Shares
 from workers.evals.webhook import post
+from workers.probe.holding import ClaimLostError
 from workers.probe.patience import Asker
 
 BATCH = 32

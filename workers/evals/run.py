@@ -15,11 +15,12 @@ from drift.evals.plan import cases_of
 from drift.measure.evals.anytime import Discordance, discordance
 from drift.models import EvalAnswer, EvalArm, EvalCase, EvalRun
 from drift.said import said
-from workers.evals.asking import Budget, CapReachedError, ClaimLostError, Round, ask_open
+from workers.evals.asking import Budget, CapReachedError, Round, ask_open
 from workers.evals.caching import settle
 from workers.evals.grading import grade_open
 from workers.evals.order import Place, places, rounds
 from workers.evals.shares import WaitError
+from workers.probe.holding import ClaimLostError
 
 log = logging.getLogger(__name__)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import connections
 from django.utils import timezone
 
 from drift import endpoints, runs
@@ -22,18 +20,14 @@ from drift.models import Canary, Run
 from drift.record import record_run
 from workers.probe.caching import mark_cached
 from workers.probe.flight import Flight
+from workers.probe.holding import ClaimLostError, keep, while_held
 from workers.probe.patience import Asker
 from workers.probe.retry import needs_negotiation
 from workers.probe.traffic import Share
 
 log = logging.getLogger(__name__)
 
-RENEWALS_PER_LEASE = 6
 LONGEST_RUN = timedelta(minutes=25)  # under Celery's hard limit
-
-
-class ClaimLostError(Exception):
-    """Another worker holds the run now; what was asked here is thrown away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +107,11 @@ async def _ask_all(run: Run, token: UUID, share: Share) -> list[Answer]:
                 await take(next(left))
             await asyncio.gather(*(take_all() for _ in range(min(share.places, len(places)))))
 
-        asking = asyncio.ensure_future(ask())
-        keeping = asyncio.ensure_future(_keep(run, token, share, lambda: len(answers)))
-        try:
-            await asyncio.wait(
-                {asking, keeping}, timeout=LONGEST_RUN.total_seconds(), return_when=asyncio.FIRST_COMPLETED
-            )
-            for ended in (asking, keeping):
-                if ended.done():
-                    ended.result()
-        finally:
-            for task in (asking, keeping):
-                task.cancel()
-            await asyncio.gather(asking, keeping, return_exceptions=True)
-            await sync_to_async(connections.close_all)()
+        def renew() -> bool:
+            share.keep()
+            return runs.renew(run, token, timezone.now(), len(answers))
+
+        await while_held(ask(), keep(renew), LONGEST_RUN)
 
     read = mark_cached([answer.decoded for answer in answers], [answer.exchange for answer in answers])
     return [replace(answer, decoded=decoded) for answer, decoded in zip(answers, read, strict=True)]
-
-
-async def _keep(run: Run, token: UUID, share: Share, done: Callable[[], int]) -> None:
-    """Prolongs the claim and the places, and notes progress, while the run goes on. Raises ClaimLostError."""
-
-    def renew() -> bool:
-        share.keep()
-        return runs.renew(run, token, timezone.now(), done())
-
-    while True:
-        await asyncio.sleep(min(5.0, settings.RUN_LEASE_SECONDS / RENEWALS_PER_LEASE))
-        if not await sync_to_async(renew)():
-            raise ClaimLostError

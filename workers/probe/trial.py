@@ -11,7 +11,6 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import connections
 from django.utils import timezone
 
 from drift import endpoints, trials
@@ -20,6 +19,7 @@ from drift.answers import ApiKind, Decoded, Exchange, Transport
 from drift.models import Trial, TrialAnswer
 from workers.probe.client import Prober
 from workers.probe.decode import decode
+from workers.probe.holding import ClaimLostError, keep, while_held
 from workers.probe.patience import Asker
 from workers.probe.traffic import Share
 
@@ -27,11 +27,6 @@ log = logging.getLogger(__name__)
 
 CONCURRENCY = 4
 RESTING, BUSY, FAILED = timedelta(seconds=60), timedelta(seconds=5), timedelta(seconds=20)
-RENEWALS_PER_LEASE = 6
-
-
-class ClaimLostError(Exception):
-    """Another worker holds the trial now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +65,12 @@ def perform(trial_id: int) -> None:
 
 
 async def _ask_all(trial: Trial, token: UUID, share: Share, rows: Sequence[TrialAnswer]) -> None:
-    keeping = asyncio.ensure_future(_keep(trial, token, share))
+    def renew() -> bool:
+        share.keep()
+        return trials.renew(trial, token, timezone.now())
+
     ask = _replay if trial.kind == Trial.Kind.REPLAY else _try_draft
-    asking = asyncio.ensure_future(ask(trial, token, share, rows))
-    try:
-        await asyncio.wait({asking, keeping}, return_when=asyncio.FIRST_COMPLETED)
-        for ended in (asking, keeping):
-            if ended.done():
-                ended.result()
-    finally:
-        for task in (asking, keeping):
-            task.cancel()
-        await asyncio.gather(asking, keeping, return_exceptions=True)
-        await sync_to_async(connections.close_all)()
+    await while_held(ask(trial, token, share, rows), keep(renew))
 
 
 async def _replay(trial: Trial, token: UUID, share: Share, rows: Sequence[TrialAnswer]) -> None:
@@ -127,16 +115,3 @@ async def _try_draft(trial: Trial, token: UUID, share: Share, rows: Sequence[Tri
 async def _store(trial: Trial, token: UUID, row: TrialAnswer, exchange: Exchange, decoded: Decoded) -> None:
     if not await sync_to_async(trials.store)(trial, token, row, exchange, decoded):
         raise ClaimLostError
-
-
-async def _keep(trial: Trial, token: UUID, share: Share) -> None:
-    """Prolongs the claim and the places while the trial goes on. Raises ClaimLostError."""
-
-    def renew() -> bool:
-        share.keep()
-        return trials.renew(trial, token, timezone.now())
-
-    while True:
-        await asyncio.sleep(min(5.0, settings.RUN_LEASE_SECONDS / RENEWALS_PER_LEASE))
-        if not await sync_to_async(renew)():
-            raise ClaimLostError
