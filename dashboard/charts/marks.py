@@ -14,7 +14,8 @@ from dashboard.charts.chart import Chart, Event, Value
 from drift.history import Window
 
 MOST_LABELS = 6
-LEVELS = 3  # labels next to each other stand on so many heights
+LEVELS = 3  # labels stand above the plot, in so many lines, where they cover nothing
+LINE_PX = 16
 
 
 def marked(chart: Chart, marks: Sequence[Event], window: Window) -> Chart:
@@ -58,15 +59,18 @@ def _drawn(figure: dict[str, Any], marks: Sequence[Event], window: Window) -> di
         notes.append(
             {
                 "x": local(mark.at),
-                "y": 0.01 + 0.1 * (number % LEVELS),
+                "y": 1,
                 "yref": "paper",
                 "yanchor": "bottom",
+                "yshift": LINE_PX * (number % LEVELS),
                 "showarrow": False,
                 "xanchor": "right" if late else "left",
                 "text": f" {short(mark.label, 40)} ",
                 "font": {**TEXT, "color": "var(--ink-soft)"},
-                "bgcolor": "var(--card)",
                 "name": "wide",
             }
         )
-    return {**figure, "layout": {**layout, "shapes": shapes, "annotations": notes}}
+    room = LINE_PX * min(len(marks), LEVELS)
+    margin = {**layout["margin"], "t": layout["margin"]["t"] + room}
+    taller = {"height": layout["height"] + room, "margin": margin}
+    return {**figure, "layout": {**layout, **taller, "shapes": shapes, "annotations": notes}}
