@@ -94,7 +94,7 @@ def grouped(rows: Sequence[Row], by: str) -> list[Group]:
     if not by:
         return [Group("", rows)] if rows else []
 
-    nothing = {"provider": gettext("No provider"), "model": gettext("No model")}.get(by, f"No {by}")
+    nothing = gettext("No provider") if by == "provider" else gettext("No model")
 
     def name(row: Row) -> str:
         return row.state.word if by == "state" else getattr(row, by) or nothing
