@@ -53,8 +53,7 @@ def test_a_passkey_is_added_and_signs_in_without_a_password(page: Any, live_serv
     page.fill("#id_name", "Laptop")
     page.check("#id_passwordless")
     page.click("#mfa_webauthn_add")
-    page.wait_for_url("**/account/2fa/**")
-    page.wait_for_load_state()
+    page.wait_for_url(lambda url: not url.endswith("/webauthn/add/"))
     page.goto(f"{live_server.url}/you/")
     assert "second factor protects" in page.content()
 
