@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from kernels.attention_plan import AnyPlan, AttentionCall, AttentionPlan
-from kernels.tiles import QUERY_TILE
 
 
 def write_pages(pages: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) -> None:
@@ -21,10 +20,10 @@ def write_pages(pages: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) ->
 def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AnyPlan) -> torch.Tensor:
     """Attention output of each row: [M, Hq, D] -> [M, Hq * D].
 
-    Every query tile is one work item of torch's fused attention, [QUERY_TILE * group, D] against [extent, D] per key
-    head, with online softmax in float32. The kernel loops over items and reduces inside one; the number of items in a
-    call is the only thing the batch chooses. Keys past the causal limit carry a score of -inf, hence an exact weight of
-    0, and add exactly nothing.
+    Every query tile is one work item of torch's fused attention, [size * group, D] against [extent, D] per key head,
+    with online softmax in float32. The kernel loops over items and reduces inside one; items in a call and positions in
+    a tile are all that the batch chooses. Keys past the causal limit carry a score of -inf, hence an exact weight of 0,
+    and add exactly nothing.
     """
     if not isinstance(plan, AttentionPlan):
         from kernels.triton.attention import attend_paged
@@ -33,22 +32,20 @@ def attend(q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: 
     rows, heads, width = q.shape
     kv_heads = k_pages.shape[2]
     group = heads // kv_heads
-    # Query tiles [tiles, Hkv, QUERY_TILE * group, D]; rows of a tile that are not in the batch stay zero.
-    scattered = q.new_zeros(plan.tiles * QUERY_TILE, heads, width)
-    scattered.index_copy_(0, plan.tile_rows, q)
-    tiles = scattered.view(plan.tiles, QUERY_TILE, kv_heads, group, width).transpose(1, 2)
-    tiles = tiles.reshape(plan.tiles, kv_heads, QUERY_TILE * group, width)
-    outputs = [
-        F.scaled_dot_product_attention(
-            tiles[call.first : call.first + call.items],
+    tiled = q if plan.sources is None else q.index_select(0, plan.sources)
+    outputs = []
+    for call in plan.calls:
+        part = tiled[call.first : call.first + call.items * call.size]
+        tiles = part.view(call.items, call.size, kv_heads, group, width).transpose(1, 2)
+        attended = F.scaled_dot_product_attention(
+            tiles.reshape(call.items, kv_heads, call.size * group, width),
             _gather(k_pages, call),
             _gather(v_pages, call),
             attn_mask=call.mask,
-        ).transpose(1, 2)
-        for call in plan.calls
-    ]
-    joined = outputs[0] if len(outputs) == 1 else torch.cat(outputs)  # [tiles, QUERY_TILE * group, Hkv, D]
-    by_row = joined.reshape(plan.tiles * QUERY_TILE, group, kv_heads, width).index_select(0, plan.tile_rows)
+        )
+        outputs.append(attended.transpose(1, 2).reshape(call.items * call.size, group, kv_heads, width))
+    joined = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+    by_row = joined if plan.places is None else joined.index_select(0, plan.places)
     return by_row.transpose(1, 2).reshape(rows, heads * width)
 
 

@@ -80,7 +80,7 @@ def _run(tokens: Sequence[Tokens], chunk: int, *, scatter: bool = False) -> list
             write_pages(k_pages, slots, tokens[index].k[start : start + count])
             write_pages(v_pages, slots, tokens[index].v[start : start + count])
         q = torch.cat([tokens[index].q[start : start + count] for index, count in zip(live, counts, strict=True)])
-        plan = plan_attention(segments, PAGE, HEADS // KV_HEADS, first.dtype, first.device)
+        plan = plan_attention(segments, PAGE, HEADS // KV_HEADS, WIDTH, first.dtype, first.device)
         for index, part in zip(live, torch.split(attend(q, k_pages, v_pages, plan), counts), strict=True):
             rows[index].append(part)
     return [torch.cat(parts) for parts in rows]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import torch
 
-from kernels.tiles import KV_TILE, QUERY_TILE
+from kernels.query_tiles import equal_sizes, tile_for
+from kernels.tiles import KV_TILE
 
 if TYPE_CHECKING:
     from kernels.triton.attention import PagedPlan
@@ -29,27 +30,42 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Tile:
+    """``count`` positions of a segment from position ``start`` on, which are rows ``row``... of the batch."""
+
+    segment: Segment
+    start: int
+    count: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class AttentionCall:
-    """``items`` query tiles that all see ``extent`` keys, out of ``owners`` sequences (1, or one per tile)."""
+    """``items`` tiles of ``size`` positions that all see ``extent`` keys, out of ``owners`` sequences (1, or one each).
+
+    ``first`` is the call's first row among those of all tiles.
+    """
 
     first: int
     items: int
+    size: int
     owners: int
     extent: int
     pages: torch.Tensor  # int64 [owners * extent / page]
-    mask: torch.Tensor  # [items, 1, QUERY_TILE * group, extent], 0 where visible, -inf elsewhere
+    mask: torch.Tensor  # [items, 1, size * group, extent], 0 where visible, -inf elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionPlan:
     """One step's attention, shared by all layers.
 
-    ``tile_rows`` [M] is the place of each batch row among the ``tiles * QUERY_TILE`` rows of all query tiles.
+    ``sources`` is the batch row in each row of the tiles (a tile's spare rows repeat row 0, and nobody reads them);
+    ``places`` [M] is where each batch row went. Both are None when the tiles hold the batch as it is.
     """
 
     calls: list[AttentionCall]
-    tile_rows: torch.Tensor
-    tiles: int
+    sources: torch.Tensor | None
+    places: torch.Tensor | None
 
 
 AnyPlan: TypeAlias = "AttentionPlan | PagedPlan"
@@ -57,61 +73,61 @@ AnyPlan: TypeAlias = "AttentionPlan | PagedPlan"
 
 
 def plan_attention(
-    segments: Sequence[Segment], page_size: int, group: int, dtype: torch.dtype, device: torch.device
+    segments: Sequence[Segment], page_size: int, group: int, width: int, dtype: torch.dtype, device: torch.device
 ) -> AnyPlan:
     """Cut a ragged batch into query tiles and group tiles that see equally many keys.
 
-    A tile is ``QUERY_TILE`` positions of one sequence, aligned to absolute position; it sees ``KV_TILE`` times
-    ``position // KV_TILE + 1`` keys, masked to the causal part. Both follow from the position alone, so chunking,
-    neighbours and caching cannot reach them; what the batch decides is how many tiles share a call.
+    A row sees ``KV_TILE`` times ``position // KV_TILE + 1`` keys, masked to the causal part: its own position decides.
+    What chunks and neighbours decide is how many positions share a tile and how many tiles a call, out of the sizes
+    that were found to give the same bits (:func:`kernels.query_tiles.equal_sizes`).
 
     Args:
         segments: in batch order; their counts sum to M.
         page_size: tokens in a page; divides ``KV_TILE``.
         group: query heads per key head.
+        width: of a head.
     """
     if device.type == "cuda":
         from kernels.triton.attention import plan_paged
 
         return plan_paged(segments, device)
-    single: dict[int, list[tuple[Segment, int]]] = defaultdict(list)
-    shared: list[tuple[int, Segment, list[int]]] = []
-    for segment in segments:
-        by_extent: dict[int, list[int]] = defaultdict(list)
-        for tile in range(segment.start // QUERY_TILE, (segment.start + segment.count - 1) // QUERY_TILE + 1):
-            by_extent[(tile * QUERY_TILE // KV_TILE + 1) * KV_TILE].append(tile)
-        for extent, tiles in by_extent.items():
-            if len(tiles) == 1:
-                single[extent].append((segment, tiles[0]))
-            else:
-                shared.append((extent, segment, tiles))
-
-    calls: list[AttentionCall] = []
-    place: dict[tuple[int, int], int] = {}
-    filled = 0
-    for extent, pairs in sorted(single.items()):
-        for index, (segment, tile) in enumerate(pairs):
-            place[id(segment), tile] = filled + index
-        pages = np.stack([_page_row(segment, extent // page_size) for segment, _ in pairs])
-        mask = _causal_mask([tile for _, tile in pairs], extent, group, dtype, device)
-        calls.append(AttentionCall(filled, len(pairs), len(pairs), extent, _indices(pages, device), mask))
-        filled += len(pairs)
-    for extent, segment, tiles in shared:
-        for index, tile in enumerate(tiles):
-            place[id(segment), tile] = filled + index
-        pages = _page_row(segment, extent // page_size)
-        mask = _causal_mask(tiles, extent, group, dtype, device)
-        calls.append(AttentionCall(filled, len(tiles), 1, extent, _indices(pages, device), mask))
-        filled += len(tiles)
-
-    tile_rows = np.zeros(sum(segment.count for segment in segments), dtype=np.int64)
+    together: dict[tuple[int, int], list[Tile]] = defaultdict(list)
+    apart: list[tuple[int, int, list[Tile]]] = []
     row = 0
     for segment in segments:
-        for position in range(segment.start, segment.start + segment.count):
-            tile, offset = divmod(position, QUERY_TILE)
-            tile_rows[row] = place[id(segment), tile] * QUERY_TILE + offset
-            row += 1
-    return AttentionPlan(calls, _indices(tile_rows, device), filled)
+        start, end = segment.start, segment.start + segment.count
+        while start < end:
+            extent = (start // KV_TILE + 1) * KV_TILE
+            stop = min(end, extent)
+            size = tile_for(stop - start, equal_sizes(extent, group, width, dtype))
+            tiles = [
+                Tile(segment, first, min(size, stop - first), row + first - start) for first in range(start, stop, size)
+            ]
+            if len(tiles) == 1:
+                together[extent, size] += tiles
+            else:
+                apart.append((extent, size, tiles))
+            row += stop - start
+            start = stop
+
+    calls: list[AttentionCall] = []
+    sources: list[np.ndarray] = []
+    places = np.zeros(row, dtype=np.int64)
+    filled = 0
+    grouped = [(extent, size, tiles, len(tiles)) for (extent, size), tiles in sorted(together.items())]
+    for extent, size, tiles, owners in grouped + [(*call, 1) for call in apart]:
+        pages = np.stack([_page_row(tile.segment, extent // page_size) for tile in tiles[:owners]])
+        mask = _causal_mask([tile.start for tile in tiles], size, extent, group, dtype, device)
+        calls.append(AttentionCall(filled, len(tiles), size, owners, extent, _indices(pages, device), mask))
+        for tile in tiles:
+            rows = np.zeros(size, dtype=np.int64)
+            rows[: tile.count] = np.arange(tile.row, tile.row + tile.count)
+            sources.append(rows)
+            places[tile.row : tile.row + tile.count] = np.arange(filled, filled + tile.count)
+            filled += size
+    if filled == row and np.array_equal(places, np.arange(row)):
+        return AttentionPlan(calls, None, None)
+    return AttentionPlan(calls, _indices(np.concatenate(sources), device), _indices(places, device))
 
 
 def _page_row(segment: Segment, count: int) -> np.ndarray:
@@ -122,9 +138,11 @@ def _page_row(segment: Segment, count: int) -> np.ndarray:
     return row
 
 
-def _causal_mask(tiles: list[int], extent: int, group: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    position = np.asarray(tiles)[:, None] * QUERY_TILE + np.arange(QUERY_TILE)
-    hidden = np.arange(extent) > position[:, :, None]  # [items, QUERY_TILE, extent]
+def _causal_mask(
+    starts: list[int], size: int, extent: int, group: int, dtype: torch.dtype, device: torch.device
+) -> torch.Tensor:
+    position = np.asarray(starts)[:, None] + np.arange(size)
+    hidden = np.arange(extent) > position[:, :, None]  # [items, size, extent]
     mask = np.where(hidden, -np.inf, 0.0).astype(np.float32).repeat(group, axis=1)
     return torch.from_numpy(mask)[:, None].to(device, dtype)
 

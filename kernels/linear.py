@@ -38,7 +38,7 @@ class TiledLinear:
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
         self.out_features, self.in_features = weight.shape
         self.bias = bias
-        self.tile = row_tile(weight.dtype)
+        self.tile = row_tile(self.out_features, weight.dtype)
         self.sizes: tuple[int, ...] = (self.tile,)
         if weight.is_cuda:
             self._packed: PackedWeight = CudaWeight(weight)

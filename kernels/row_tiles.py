@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 from kernels.prepack import PackedWeight, backend
 
-SIZES = (8, 16, 32, 64, 128)
+SIZES = (8, 16, 32, 48, 64, 128, 256)
 
 Packing = Callable[[torch.Tensor, int], PackedWeight]
 
@@ -50,7 +51,7 @@ def next_call(remaining: int, sizes: tuple[int, ...]) -> int:
 
 
 def _cancelling(out_features: int, in_features: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows [128, K] and a weight [N, K] whose every product is 0 in exact arithmetic.
+    """Rows [256, K] and a weight [N, K] whose every product is 0 in exact arithmetic.
 
     Each term meets its negative somewhere else along K, so a result is nothing but the rounding errors of its partial
     sums: another order shows in nearly every output. Plain random numbers would not do, since rounding a sum of some
@@ -68,4 +69,6 @@ def _cancelling(out_features: int, in_features: int, dtype: torch.dtype) -> tupl
 
 
 def _in_calls_of(packed: PackedWeight, x: torch.Tensor, rows: int) -> torch.Tensor:
-    return torch.cat([packed.multiply(part, None) for part in torch.split(x, rows)])
+    """``x`` multiplied ``rows`` at a time, the last call filled up with zeros as a layer does it."""
+    padded = F.pad(x, (0, 0, 0, -len(x) % rows))
+    return torch.cat([packed.multiply(part, None) for part in torch.split(padded, rows)])[: len(x)]

@@ -11,9 +11,6 @@ import torch
 from kernels.errors import UnsupportedShapeError
 from kernels.prepack import has_matrix_tiles
 
-QUERY_TILE = 2
-"""Consecutive positions of one sequence that share an attention call. A row's place in its tile is position % 2."""
-
 KV_TILE = 64
 """Key positions are attended in multiples of this, so the extent a row sees depends on its own position alone."""
 
@@ -25,13 +22,21 @@ SERIAL_ELEMENTS = 32_768
 """torch shares an element-wise operation among threads only above this many elements (``at::internal::GRAIN_SIZE``)."""
 
 
-def row_tile(dtype: torch.dtype) -> int:
+VOCABULARY = 16_384
+"""Outputs from which on a weight is taken for a model's head, which meets one row of a sequence and not its prompt."""
+
+
+def row_tile(out_features: int, dtype: torch.dtype) -> int:
     """Rows of the matrix multiplication that defines a row's bits.
 
-    16 is the smallest that costs little more than a single row; machines with matrix tiles (AMX) do 32 rows of bf16 in
-    nearly the same time. Other sizes are used only where they give the same bits (:mod:`kernels.row_tiles`).
+    16 is the smallest that costs little more than a single row. Machines with matrix tiles (AMX) sum bf16 in one order
+    up to 32 rows and in another from 33 on. Where prompts pass, 48 is taken: a decoding batch then pays for padding,
+    little of it while weights come from memory, and a prompt need not be cut into calls of 32. Other sizes are used
+    only where they give the same bits (:mod:`kernels.row_tiles`).
     """
-    return 32 if dtype == torch.bfloat16 and has_matrix_tiles() else 16
+    if dtype == torch.bfloat16 and has_matrix_tiles():
+        return 32 if out_features >= VOCABULARY else 48
+    return 16
 
 
 def check_width(name: str, width: int) -> None:

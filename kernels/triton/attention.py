@@ -14,11 +14,14 @@ import triton
 import triton.language as tl
 
 from kernels.errors import UnsupportedShapeError
-from kernels.tiles import KV_TILE, QUERY_TILE
+from kernels.tiles import KV_TILE
 from kernels.triton.interpreter import interpreting
 
 if TYPE_CHECKING:
     from kernels.attention_plan import Segment
+
+QUERY_TILE = 2
+"""Consecutive positions of one sequence that share a program. A row's place in its tile is position % 2."""
 
 SPLIT = 256
 """Keys per split. A fixed *size*: a fixed number of splits would follow the longest sequence of the batch."""
@@ -39,7 +42,7 @@ class PagedPlan:
 
 
 def plan_paged(segments: Sequence[Segment], device: torch.device) -> PagedPlan:
-    """The same query tiles as on the CPU, each with its own page table."""
+    """Query tiles aligned to absolute position, each with its own page table."""
     tables: list[Sequence[int]] = []
     positions: list[int] = []
     tile_rows: list[int] = []

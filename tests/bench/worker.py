@@ -25,6 +25,7 @@ from tests.bench.inference.ledger import Disagreement, Ledger
 from tests.bench.inference.report import as_markdown, as_svg
 from tests.workers.inference.reference import transformers_model
 from workers.inference.checkpoints.checkpoint import Checkpoint, load_checkpoint
+from workers.inference.huge_pages import restart_with_huge_pages
 from workers.inference.model import DTYPES
 from workers.inference.models.decoder import Decoder
 from workers.inference.operators.operators import operators_for
@@ -125,4 +126,5 @@ def _marks(
 
 
 if __name__ == "__main__":
+    restart_with_huge_pages()  # as the worker does; every system here has its weights in the same memory
     sys.exit(main())

@@ -60,6 +60,6 @@ def test_the_private_operations_are_used_only_where_they_exist(monkeypatch) -> N
         assert isinstance(TiledLinear(weight)._packed, BlockedWeight)
 
 
-def test_the_tile_does_not_depend_on_anything_but_dtype_and_machine() -> None:
-    assert row_tile(torch.float32) == 16
-    assert row_tile(torch.bfloat16) in (16, 32)
+def test_the_tile_does_not_depend_on_anything_but_the_weight_and_the_machine() -> None:
+    assert row_tile(576, torch.float32) == row_tile(49_152, torch.float32) == 16
+    assert (row_tile(576, torch.bfloat16), row_tile(49_152, torch.bfloat16)) in ((16, 16), (48, 32))

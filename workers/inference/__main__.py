@@ -10,6 +10,8 @@ import logging
 import os
 import sys
 
+from workers.inference.huge_pages import restart_with_huge_pages
+
 
 def main() -> int:
     options = _parser().parse_args()
@@ -92,4 +94,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    restart_with_huge_pages()
     sys.exit(main())

@@ -16,7 +16,6 @@ from kernels.attention_plan import Segment
 from kernels.rms_norm import rms_norm
 from kernels.silu_gate import silu_gate
 from kernels.softmax import log_softmax, softmax
-from kernels.tiles import QUERY_TILE
 from kernels.triton import attention, matmul, matmul_tiles, rows
 
 
@@ -80,7 +79,7 @@ def test_row_operations_do_not_see_the_number_of_rows() -> None:
 
 
 def run_on_the_kernel(monkeypatch, tokens, chunk: int, scatter: bool = False) -> list[torch.Tensor]:
-    def plan(segments, page_size, group, dtype, device):
+    def plan(segments, page_size, group, width, dtype, device):
         return attention.plan_paged(segments, device)
 
     monkeypatch.setattr(attention_check, "plan_attention", plan)
@@ -118,6 +117,6 @@ def test_the_longest_sequence_chooses_the_grid_and_nothing_else() -> None:
     short = Segment(pages=[1, 2], start=20, count=1)
     plan = attention.plan_paged([short, Segment(list(range(3, 80)), 0, 1000)], torch.device("cpu"))
 
-    assert plan.positions[0] == 20 // QUERY_TILE * QUERY_TILE
+    assert plan.positions[0] == 20 // attention.QUERY_TILE * attention.QUERY_TILE
     assert plan.splits == 4
     assert len(plan.tile_rows) == 1001

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.workers.inference.conftest import RunningServer, start_server, stop_server
 
 MODEL = "smollm2-135m-instruct"
-QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
+QUESTION = [{"role": "user", "content": "Name the capital of France."}]
 
 
 def get(server: RunningServer, path: str) -> bytes:

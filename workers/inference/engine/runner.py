@@ -49,7 +49,7 @@ class Runner:
         config = self.decoder.config
         segments = [Segment(chunk.sequence.pages, chunk.start, chunk.count) for chunk in chunks]
         plan = self.decoder.ops.plan(
-            segments, self.page_size, config.heads // config.kv_heads, self.decoder.dtype, device
+            segments, self.page_size, config.heads // config.kv_heads, config.head_width, self.decoder.dtype, device
         )
         id_row, position_row, slot_row, wanted_row = (
             torch.from_numpy(part).to(device) for part in (ids, positions, slots, logit_rows)

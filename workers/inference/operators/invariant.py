@@ -38,10 +38,11 @@ class InvariantOperators:
         segments: Sequence[Segment],
         page_size: int,
         group: int,
+        width: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> AnyPlan:
-        return plan_attention(segments, page_size, group, dtype, device)
+        return plan_attention(segments, page_size, group, width, dtype, device)
 
     def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: AnyPlan) -> torch.Tensor:
         return attend(q, k_pages, v_pages, plan)

@@ -34,6 +34,7 @@ class Operators(Protocol):
         segments: Sequence[Segment],
         page_size: int,
         group: int,
+        width: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> Any: ...

@@ -70,6 +70,7 @@ class StockOperators:
         segments: Sequence[Segment],
         page_size: int,
         group: int,
+        width: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> StockPlan:

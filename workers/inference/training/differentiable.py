@@ -90,10 +90,11 @@ class DifferentiableOperators:
         segments: Sequence[Segment],
         page_size: int,
         group: int,
+        width: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> TracedPlan:
-        return TracedPlan(self.inner.plan(segments, page_size, group, dtype, device), tuple(segments))
+        return TracedPlan(self.inner.plan(segments, page_size, group, width, dtype, device), tuple(segments))
 
     def attend(self, q: torch.Tensor, k_pages: torch.Tensor, v_pages: torch.Tensor, plan: TracedPlan) -> torch.Tensor:
         def kernel(q_: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,46 @@
+"""When a worker starts anew to have its weights in huge pages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from workers.inference.huge_pages import environment_with_huge_pages
+
+MADVISE = "always [madvise] never"
+
+
+def test_glibc_is_asked_for_huge_pages_beside_what_it_is_asked_already() -> None:
+    plain = environment_with_huge_pages({"HOME": "/"}, ("glibc", "2.36"), MADVISE)
+    tuned = environment_with_huge_pages({"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}, ("glibc", "2.36"), MADVISE)
+
+    assert plain == {"HOME": "/", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+    assert tuned == {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.hugetlb=1"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "libc", "setting"),
+    [
+        ({"GLIBC_TUNABLES": "glibc.malloc.hugetlb=0"}, ("glibc", "2.36"), MADVISE),
+        ({"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}, ("glibc", "2.36"), MADVISE),
+        ({}, ("glibc", "2.31"), MADVISE),
+        ({}, ("", ""), MADVISE),
+        ({}, ("glibc", "2.36"), "[always] madvise never"),
+        ({}, ("glibc", "2.36"), "always madvise [never]"),
+    ],
+    ids=["declined", "done", "too old", "another library", "given to all", "given to none"],
+)
+def test_nothing_starts_anew_where_nothing_would_change(environment, libc, setting) -> None:
+    assert environment_with_huge_pages(environment, libc, setting) is None
+
+
+def test_the_command_line_survives_the_new_start() -> None:
+    code = "import sys; from workers.inference.huge_pages import restart_with_huge_pages as again; again()\n"
+    code += "import os; print(os.getpid(), sys.argv[1:])"
+
+    with subprocess.Popen([sys.executable, "-c", code, "--port", "a b"], stdout=subprocess.PIPE, text=True) as process:
+        said = process.communicate(timeout=60)[0]
+
+    assert said.split(maxsplit=1) == [str(process.pid), "['--port', 'a b']\n"]
