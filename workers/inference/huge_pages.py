@@ -42,4 +42,4 @@ def restart_with_huge_pages() -> None:
         return
     environment = environment_with_huge_pages(os.environ, platform.libc_ver(), SETTING.read_text())
     if environment is not None:
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606 - itself
