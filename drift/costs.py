@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
-
-from django.db.models import OuterRef, QuerySet, Sum
 
 from drift.answers import Usage
-from drift.models import Endpoint, SeriesBucket, Span
+from drift.models import Endpoint
 
 PER_MILLION = Decimal(1_000_000)
 
@@ -25,8 +22,6 @@ def cost_of(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     return (endpoint.price_in * usage.prompt_tokens + endpoint.price_out * usage.completion_tokens) / PER_MILLION
 
 
-def this_month(series: int | OuterRef, now: datetime) -> QuerySet[Any, Any]:
-    """Dollars of a series since the first of the month (UTC), as a query of one row with `cost`."""
-    first = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    days = SeriesBucket.objects.filter(series=series, span=Span.DAY, starts_at__gte=first)
-    return days.order_by().values("series").annotate(cost=Sum("cost")).values("cost")
+def first_of_month(now: datetime) -> datetime:
+    """When the month began, in UTC: costs are kept by its days."""
+    return now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -9,11 +9,11 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Exists, F, Func, IntegerField, OuterRef, QuerySet, Subquery, Window
+from django.db.models import Count, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import JSONObject, RowNumber
 
 from drift.cards import Card, cards
-from drift.costs import this_month
+from drift.costs import first_of_month
 from drift.incidents import UNRESOLVED
 from drift.models import (
     Baseline,
@@ -34,6 +34,24 @@ from drift.states import State, canaries_of, changed_since, state_of
 from drift.verdict import Verdict, verdict
 
 T = TypeVar("T")
+
+SHOWN = (
+    "public_id",
+    "team",
+    "name",
+    "provider",
+    "model",
+    "tags",
+    "simulated",
+    "in_house",
+    "parameters",
+    "circuit",
+    "failures_in_a_row",
+    "rest_reason",
+)
+"""What a row shows of its endpoint; hundreds of rows would take longer with the rest of the columns."""
+
+FEW_DAYS = timedelta(days=2)  # hours are shown until something was seen longer ago than this
 
 SPANS: Mapping[str, timedelta] = {Span.HOUR: timedelta(hours=24), Span.DAY: timedelta(days=30)}
 
@@ -79,25 +97,25 @@ def read(
     """The same for chosen endpoints of one team, in six queries."""
     ids = [endpoint.pk for endpoint in endpoints]
     monitors = _grouped(_monitors(ids), "endpoint_id")
-    readings = _grouped(_readings(ids, now), "endpoint_id")
+    readings = _grouped(_readings(ids), "endpoint_id")
     identities = _grouped(_identities(ids, now), "endpoint_id")
     told = cards(Incident.objects.filter(endpoints__in=ids, state__in=UNRESOLVED).distinct()) if ids else []
 
     rows = []
     for endpoint in endpoints:
         own = monitors.get(endpoint.pk, [])
-        told_of = readings.get(endpoint.pk, [])
-        monitor, reading = _primary(own, told_of)
+        monitor, reading = _primary(own, readings.get(endpoint.pk, []))
         identity = identity_now(identities.get(endpoint.pk, []), now)
         incidents = tuple(card.incident for card in told if endpoint.pk in card.endpoints)
         state, reason = state_of(endpoint, own, reading, incidents, now)
-        row = _row(endpoint, own, monitor, reading, identity, incidents, state, reason)
-        costs = [float(one.cost_this_month) for one in told_of if one.cost_this_month]  # type: ignore[attr-defined]
-        rows.append(replace(row, cost_this_month=sum(costs) if costs else None))
+        rows.append(_row(endpoint, own, monitor, reading, identity, incidents, state, reason))
     rows.sort(key=_worst_first)
 
     fitting = [row for row in rows if keeps(row)]
-    span, shown = _with_cells(fitting[:most], span, now)
+    if span is None:
+        seen_since = min((one.first_seen for known in identities.values() for one in known), default=now)
+        span = Span.DAY if seen_since < now - FEW_DAYS else Span.HOUR
+    shown = _with_history(fitting[:most], readings, span, now)
     by_endpoint = {row.endpoint_id: row for row in shown}
     return Overview(
         rows=tuple(by_endpoint.get(row.endpoint_id, row) for row in rows),
@@ -111,12 +129,12 @@ def read(
     )
 
 
-def _with_cells(rows: Sequence[Row], span: Span | None, now: datetime) -> tuple[Span, list[Row]]:
-    series = [row.reading.series_id for row in rows if row.reading is not None]
-    # days once any series has three of them; hours before
-    days = any(getattr(row.reading, "has_days", False) for row in rows)
-    span = span or (Span.DAY if days else Span.HOUR)
-    kept = _buckets(series, span, now)
+def _with_history(
+    rows: Sequence[Row], readings: Mapping[int, Sequence[Reading]], span: Span, now: datetime
+) -> list[Row]:
+    """The rows with a cell for every hour or day, and with what all their series cost this month."""
+    series = {row.endpoint_id: [one.series_id for one in readings.get(row.endpoint_id, [])] for row in rows}
+    kept = _buckets([each for own in series.values() for each in own], span, now)
     moments = _moments(span, now)
     hours = [_hour(moment) for moment in moments]
     filled = []
@@ -124,8 +142,10 @@ def _with_cells(rows: Sequence[Row], span: Span | None, now: datetime) -> tuple[
         known = kept.get(row.reading.series_id) if row.reading else None
         since = changed_since(row.incidents)
         from_hour = _hour(start_of(span, since)) if since else None
-        filled.append(replace(row, cells=_cells(known, moments, hours, from_hour)))
-    return span, filled
+        costs = [float(kept[each]["cost"]) for each in series[row.endpoint_id] if each in kept and kept[each]["cost"]]
+        cells = _cells(known, moments, hours, from_hour)
+        filled.append(replace(row, cells=cells, cost_this_month=sum(costs) if costs else None))
+    return filled
 
 
 def _ceiling(rows: Sequence[Row]) -> float:
@@ -176,7 +196,7 @@ def _row(
 
 
 def _endpoints(team: Team) -> QuerySet[Endpoint]:
-    return Endpoint.objects.filter(team=team, archived_at__isnull=True).defer("api_key", "ca_bundle", "extra_headers")
+    return Endpoint.objects.filter(team=team, archived_at__isnull=True).only(*SHOWN)
 
 
 def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
@@ -192,7 +212,7 @@ def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
     going_on = Run.objects.filter(monitor=OuterRef("pk"), state__in=open_states).order_by("-scheduled_for")
     return (
         Monitor.objects.filter(endpoint__in=endpoints)
-        .select_related("suite")
+        .defer("created_at", "paused_at")
         .annotate(
             last_finished_at=Subquery(ended.values("finished_at")[:1]),
             last_state=Subquery(ended.values("state")[:1]),
@@ -203,13 +223,8 @@ def _monitors(endpoints: Sequence[int]) -> QuerySet[Monitor]:
     )
 
 
-def _readings(endpoints: Sequence[int], now: datetime) -> QuerySet[Reading]:
+def _readings(endpoints: Sequence[int]) -> QuerySet[Reading]:
     datum = JSONObject(state="state", name="name", runs_count="runs_count", wanted_runs="wanted_runs")
-    spent = this_month(OuterRef("series_id"), now)
-    shown_from = start_of(Span.DAY, now) - SPANS[Span.DAY]
-    old = SeriesBucket.objects.filter(
-        series=OuterRef("series_id"), span=Span.DAY, starts_at__gt=shown_from, starts_at__lt=now - timedelta(days=2)
-    )
     in_force = Baseline.objects.filter(series=OuterRef("series_id")).exclude(state=Baseline.State.SUPERSEDED)
     return (
         Reading.objects.filter(series__endpoint__in=endpoints)
@@ -217,8 +232,6 @@ def _readings(endpoints: Sequence[int], now: datetime) -> QuerySet[Reading]:
             endpoint_id=F("series__endpoint_id"),
             suite_id=F("series__suite_id"),
             watching=F("series__watch__watching"),
-            cost_this_month=Subquery(spent.values("cost")),
-            has_days=Exists(old),
             datum=Subquery(in_force.order_by("-since", "-pk").values(found=datum)[:1]),
         )
         .order_by("endpoint_id", "-taken_at")
@@ -228,6 +241,7 @@ def _readings(endpoints: Sequence[int], now: datetime) -> QuerySet[Reading]:
 def _identities(endpoints: Sequence[int], now: datetime) -> QuerySet[Identity]:
     return (
         Identity.objects.filter(endpoint__in=endpoints, last_seen__gte=now - REMEMBERED)
+        .defer("digest", "observed_count", "observed_at")
         .annotate(
             place=Window(RowNumber(), partition_by=F("endpoint_id"), order_by=F("last_seen").desc()),
             values_known=Window(Count("pk"), partition_by=F("endpoint_id")),
@@ -248,8 +262,8 @@ def _hour(moment: datetime) -> int:
     return int(moment.timestamp()) // 3600
 
 
-Kept = Mapping[str, Sequence[Any]]
-"""One series' hours or days as columns of one length."""
+Kept = Mapping[str, Any]
+"""One series' hours or days as columns of one length (None: there are none), and its `cost` this month."""
 
 
 def _buckets(series: Sequence[int], span: Span, now: datetime) -> dict[int, Kept]:
@@ -257,15 +271,21 @@ def _buckets(series: Sequence[int], span: Span, now: datetime) -> dict[int, Kept
 
     Times come as whole numbers: thousands of timestamps would take longer to read than the rest of the page.
     """
+    shown = Q(span=span, starts_at__gt=start_of(span, now) - SPANS[span])
+    month = Q(span=Span.DAY, starts_at__gte=first_of_month(now))
     columns = ("divergence", "divergence_low", "divergence_high", "comparable", "samples")
-    arrays = {f"{column}_all": ArrayAgg(column, order_by="starts_at") for column in columns}
+    arrays = {f"{column}_all": ArrayAgg(column, order_by="starts_at", filter=shown) for column in columns}
     rows = (
-        SeriesBucket.objects.filter(series__in=series, span=span, starts_at__gt=start_of(span, now) - SPANS[span])
+        SeriesBucket.objects.filter(shown | month, series__in=series)
         .order_by()
         .values("series_id")
-        .annotate(hours=ArrayAgg(HourNumber("starts_at"), order_by="starts_at"), **arrays)
+        .annotate(
+            hours=ArrayAgg(HourNumber("starts_at"), order_by="starts_at", filter=shown),
+            **arrays,
+            cost=Sum("cost", filter=month),
+        )
     )
-    return {row["series_id"]: row for row in rows}  # type: ignore[misc]
+    return {row["series_id"]: row for row in rows}
 
 
 def _moments(span: Span, now: datetime) -> list[datetime]:
@@ -279,7 +299,7 @@ def _cells(
     known: Kept | None, moments: Sequence[datetime], hours: Sequence[int], changed_from: int | None
 ) -> tuple[Cell, ...]:
     """A cell for every moment, the missing ones as gaps; from an unresolved change on they are `changed`."""
-    place = {hour: i for i, hour in enumerate(known["hours"])} if known else {}
+    place = {hour: i for i, hour in enumerate(known["hours"] or ())} if known else {}
     filled = []
     for moment, hour in zip(moments, hours, strict=True):
         i = place.get(hour)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from drift.models import Identity, Incident, Monitor, Reading
@@ -28,8 +29,7 @@ class IdentityNow:
     churning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One hour or day of a strip. `kind`: answered, changed, failing, gap."""
 
     starts_at: datetime
