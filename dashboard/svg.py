@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import groupby
 
 from django.utils.html import escape, format_html
@@ -13,6 +14,9 @@ from drift import figures
 from drift.rows import Cell
 
 WIDTH, HEIGHT = 120, 30
+UP = tuple(
+    f"{HEIGHT - 2 - quarter / 4:g}" for quarter in range(4 * (HEIGHT - 4) + 1)
+)  # from 0 to all, in quarter pixels
 STRIP_WIDTH = 140
 BARS = {"answered": (3, 12), "changed": (0, 18), "failing": (1, 16), "gap": (8, 2)}  # from the top, height
 KINDS = {
@@ -28,22 +32,20 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
     known = [(i, cell) for i, cell in enumerate(cells) if cell.divergence is not None]
     if not known:
         return format_html('<span class="faint">{}</span>', gettext("not enough data"))
-    step = WIDTH / max(1, len(cells) - 1)
+    xs, top = _across(len(cells)), len(UP) - 1
 
-    def point(i: int, value: float | None) -> str:
-        return f"{i * step:.0f} {HEIGHT - 2 - min(1.0, (value or 0) / ceiling) * (HEIGHT - 4):.1f}"
+    def path(stretch: Iterable[tuple[int, Cell]], name: str) -> str:
+        shares = [(i, (getattr(cell, name) or 0) / ceiling) for i, cell in stretch]
+        return "L".join([f"{xs[i]} {UP[round(min(1.0, share) * top)]}" for i, share in shares])
 
     bands, lines, dots = [], [], []
     for stretch in _unbroken(known):
         if len(stretch) == 1:
-            i, cell = stretch[0]
-            x, y = point(i, cell.divergence).split()
+            x, y = path(stretch, "divergence").split()
             dots.append(f'<circle class="dot" cx="{x}" cy="{y}" r="1.8"/>')
             continue
-        upper = "L".join(point(i, cell.high) for i, cell in stretch)
-        lower = "L".join(point(i, cell.low) for i, cell in reversed(stretch))
-        bands.append(f"M{upper}L{lower}z")
-        lines.append("M" + "L".join(point(i, cell.divergence) for i, cell in stretch))
+        bands.append(f"M{path(stretch, 'high')}L{path(reversed(stretch), 'low')}z")
+        lines.append(f"M{path(stretch, 'divergence')}")
     first, last = figures.percent(known[0][1].divergence), figures.percent(known[-1][1].divergence)
     label = escape(gettext("Divergence {what}: from {first} to {last}").format(what=what, first=first, last=last))
     return mark_safe(  # noqa: S308
@@ -52,6 +54,13 @@ def sparkline(cells: Sequence[Cell], ceiling: float, what: str) -> SafeString:
         f'<path class="floor" d="M0 {HEIGHT - 2}H{WIDTH}"/><path class="band" d="{"".join(bands)}"/>'
         f'<path class="line" d="{"".join(lines)}"/>{"".join(dots)}</svg>'
     )
+
+
+@cache
+def _across(number: int) -> tuple[str, ...]:
+    """Where so many hours or days stand, written once: a page has thousands of points."""
+    step = WIDTH / max(1, number - 1)
+    return tuple(f"{i * step:.0f}" for i in range(number))
 
 
 def _unbroken(known: Sequence[tuple[int, Cell]]) -> Iterator[list[tuple[int, Cell]]]:

@@ -16,7 +16,7 @@ FOLLOWING = (Kind.BEHAVIOURAL, Kind.COSMETIC)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Shape, word and colour of an incident, as `parts/state.html` draws them."""
+    """Shape, word and colour of an incident, as a page draws them."""
 
     key: str
     word: str

@@ -287,9 +287,12 @@ def weekday(moment: datetime) -> str:
 def _written(pattern: str, moment: datetime) -> str:
     return pattern.format(
         day=moment.day,
-        month=f"{moment:%b}",
+        month=MONTHS[moment.month - 1],
         number=moment.month,
         year=moment.year,
-        time=f"{moment:%H:%M}",
-        seconds=f"{moment:%H:%M:%S}",
+        time=f"{moment.hour:02}:{moment.minute:02}",
+        seconds=f"{moment.hour:02}:{moment.minute:02}:{moment.second:02}",
     )
+
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

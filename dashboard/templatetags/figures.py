@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import get_language, gettext, ngettext, pgettext_lazy
 
 from dashboard import svg
 from dashboard.timezones import offset_in_words
@@ -53,8 +54,11 @@ def tokens(number: int, known: bool) -> str:
 @register.filter
 def moment(value: datetime | None) -> str:
     """A time in full in the person's zone: '29 Nov 2026, 23:14:05 UTC+1'."""
-    if value is None:
-        return figures.NONE
+    return figures.NONE if value is None else _moment(value, timezone.get_current_timezone_name(), get_language())
+
+
+@lru_cache(4096)  # a page that renews itself says the same times every fifteen seconds
+def _moment(value: datetime, zone: str, language: str | None) -> str:
     return f"{figures.date_time_seconds(timezone.localtime(value))} {offset_in_words(value)}"
 
 
