@@ -35,8 +35,7 @@ NO_DATA = mark_safe('<circle class="hollow" cx="6" cy="6" r="4.6"/>')
 def state_mark(state: State | Mark) -> SafeString:
     """A state as shape, colour and word."""
     return format_html(
-        '<span class="state state-{}"><svg viewBox="0 0 12 12" aria-hidden="true" focusable="false">{}</svg>'
-        "{}</span>",
+        '<span class="state state-{}"><svg viewBox="0 0 12 12" aria-hidden="true" focusable="false">{}</svg>{}</span>',
         state.key,
         SHAPES.get(state.key, NO_DATA),
         state.word,
