@@ -23,7 +23,7 @@ def test_the_sentence_comes_first_and_the_row_has_its_figures(as_alice: Client, 
     page = as_alice.get("/").content.decode()
     assert "gpt-x gives different answers to the same prompt at temperature 0." in page
     assert "gpt-x" in page
-    assert "fp_one" in page
+    assert '<span class="identity" translate="no">fp_one</span>' in page
     # 2 of 4 warm answers to the first canary differ from the other two: 4 of 6 pairs; the second agrees
     assert "33.3 %" in page
     assert "token 3" not in page
