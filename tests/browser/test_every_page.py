@@ -69,13 +69,17 @@ def test_axe_finds_nothing_serious_on_any_page(
     assert not found
 
 
-def test_nothing_of_any_page_scrolls_sideways_on_a_small_phone(
+def test_nothing_of_any_page_scrolls_sideways_at_any_width(
     visit: Callable[..., Any], site: Site, addresses: dict[str, str]
 ) -> None:
+    """A small phone, a tablet, and the widths at which tables gain their last columns."""
     page = visit("/", width=320)
     wide = []
     for name, address in addresses.items():
+        page.set_viewport_size({"width": 320, "height": 800})
         page.goto(site.url + address)
-        if page.evaluate("document.documentElement.scrollWidth") > 320:
-            wide.append(name)
+        for width in (320, 800, 1001, 1249, 1280, 1377):
+            page.set_viewport_size({"width": width, "height": 800})
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wide.append((name, width))
     assert not wide
