@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 from kernels.prepack import PackedWeight, pack
 from kernels.row_tiles import equal_sizes, next_call
@@ -22,6 +23,12 @@ class CudaWeight:
         return matmul(rows, self.weight, bias)
 
 
+@cache
+def _zeros(rows: int, width: int, dtype: torch.dtype) -> torch.Tensor:
+    """What calls are filled up with, shared by all layers."""
+    return torch.zeros(rows, width, dtype=dtype)
+
+
 class TiledLinear:
     """``x @ weight.T + bias`` in calls of a few fixed numbers of rows.
 
@@ -38,13 +45,14 @@ class TiledLinear:
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
         self.out_features, self.in_features = weight.shape
         self.bias = bias
-        self.tile = row_tile(self.out_features, weight.dtype)
+        self.tile = row_tile(self.out_features, self.in_features, weight.dtype)
         self.sizes: tuple[int, ...] = (self.tile,)
         if weight.is_cuda:
             self._packed: PackedWeight = CudaWeight(weight)
         else:
             self._packed = pack(weight, self.tile)
             self.sizes = equal_sizes(self.out_features, self.in_features, weight.dtype, self.tile, pack)
+            self._zeros = _zeros(max(self.sizes), self.in_features, weight.dtype)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """[M, K] -> [M, N] for any M; a call that is not full gets rows of zeros."""
@@ -58,7 +66,7 @@ class TiledLinear:
             part = x[start : start + size]
             filled = len(part)
             if filled < size:
-                part = F.pad(part, (0, 0, 0, size - filled))
+                part = torch.cat((part, self._zeros[: size - filled]))
             if filled == rows:
                 return self._packed.multiply(part, self.bias)[:rows]
             out[start : start + filled] = self._packed.multiply(part, self.bias)[:filled]

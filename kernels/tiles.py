@@ -22,20 +22,25 @@ SERIAL_ELEMENTS = 32_768
 """torch shares an element-wise operation among threads only above this many elements (``at::internal::GRAIN_SIZE``)."""
 
 
+CACHE_BYTES = 2 * 2**20
+"""What a core with matrix tiles keeps close: its second-level cache."""
+
 VOCABULARY = 16_384
 """Outputs from which on a weight is taken for a model's head, which meets one row of a sequence and not its prompt."""
 
 
-def row_tile(out_features: int, dtype: torch.dtype) -> int:
+def row_tile(out_features: int, in_features: int, dtype: torch.dtype) -> int:
     """Rows of the matrix multiplication that defines a row's bits.
 
     16 is the smallest that costs little more than a single row. Machines with matrix tiles (AMX) sum bf16 in one order
-    up to 32 rows and in another from 33 on. Where prompts pass, 48 is taken: a decoding batch then pays for padding,
-    little of it while weights come from memory, and a prompt need not be cut into calls of 32. Other sizes are used
-    only where they give the same bits (:mod:`kernels.row_tiles`).
+    up to 32 rows and in another from 33 on. For a weight that stays in the core's cache, prompts may well pass 32 rows
+    at a time. A larger one would be read anew for every such call, so it keeps to the order of large calls, and a
+    decoding batch is filled up to 48 rows: it waits for the weight anyway. Other sizes are used only where they give
+    the same bits (:mod:`kernels.row_tiles`).
     """
     if dtype == torch.bfloat16 and has_matrix_tiles():
-        return 32 if out_features >= VOCABULARY else 48
+        large = out_features * in_features * dtype.itemsize > CACHE_BYTES
+        return 48 if large and out_features < VOCABULARY else 32
     return 16
 
 

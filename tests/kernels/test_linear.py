@@ -61,5 +61,7 @@ def test_the_private_operations_are_used_only_where_they_exist(monkeypatch) -> N
 
 
 def test_the_tile_does_not_depend_on_anything_but_the_weight_and_the_machine() -> None:
-    assert row_tile(576, torch.float32) == row_tile(49_152, torch.float32) == 16
-    assert (row_tile(576, torch.bfloat16), row_tile(49_152, torch.bfloat16)) in ((16, 16), (48, 32))
+    shapes = ((576, 576), (3072, 576), (49_152, 576))
+
+    assert [row_tile(*shape, torch.float32) for shape in shapes] == [16, 16, 16]
+    assert [row_tile(*shape, torch.bfloat16) for shape in shapes] in ([16, 16, 16], [32, 48, 32])
