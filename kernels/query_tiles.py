@@ -14,6 +14,8 @@ from kernels.tiles import KV_TILE
 
 BASES = (1, 2, 4)
 SIZES = (8, 16, 32, 64)
+PLACES = (0, 1, 2, 3, KV_TILE - 4, KV_TILE - 3, KV_TILE - 2, KV_TILE - 1)
+"""Positions that are compared: a long extent would take seconds with all of them, and an order shows in any."""
 
 _known: dict[tuple[object, ...], tuple[int, ...]] = {}
 
@@ -44,7 +46,7 @@ def tile_for(positions: int, sizes: tuple[int, ...]) -> int:
 
 @torch.inference_mode()
 def _answers(size: int, extent: int, group: int, width: int, dtype: torch.dtype) -> torch.Tensor:
-    """Rows of ``KV_TILE`` positions, attended ``size`` positions at a time: [2 probes, 2, KV_TILE * group, width].
+    """The rows of :data:`PLACES`, attended in tiles of ``size`` positions: [2 probes, rows, width].
 
     Two probes, since one sum would hide the other. In the first, queries meet keys in huge terms that cancel, so that
     each score is its own rounding error times a weight in exp. In the second all weights are alike and the values
@@ -53,32 +55,22 @@ def _answers(size: int, extent: int, group: int, width: int, dtype: torch.dtype)
     generator = torch.Generator().manual_seed(47)
 
     def draw(*shape: int) -> torch.Tensor:
-        return torch.randn(1, 2, *shape, generator=generator)
+        return torch.randn(1, 1, *shape, generator=generator)
 
-    rows = KV_TILE * group
     half = width // 2
     order = torch.randperm(half, generator=generator)
-    q, k, v = draw(rows, half) * 3000, draw(extent, half) * 3000, draw(extent, width)
+    q, k, v = draw(KV_TILE * group, half) * 3000, draw(extent, half) * 3000, draw(extent, width)
     queries = F.pad(torch.cat((q, -q[..., order]), -1), (0, width - 2 * half)).to(dtype)
     keys = F.pad(torch.cat((k, k[..., order]), -1), (0, width - 2 * half)).to(dtype)
     places = torch.randperm(extent // 2, generator=generator)
     cancelling = torch.cat((v[..., : extent // 2, :], -v[..., places, :]), -2).to(dtype)
-    position = torch.arange(extent - KV_TILE, extent).repeat_interleave(group)
-    hidden = torch.arange(extent) > position[:, None]
-    causal = torch.zeros(rows, extent, dtype=dtype).masked_fill(hidden, float("-inf"))
-    open_ = torch.zeros_like(causal)
-    probes = ((queries, v.to(dtype), causal), (torch.zeros_like(queries), cancelling, open_))
-    return torch.cat(
-        [
-            torch.cat(
-                [
-                    F.scaled_dot_product_attention(part, keys, values, attn_mask=hides[None, None])
-                    for part, hides in zip(
-                        torch.split(asked, size * group, 2), torch.split(mask, size * group), strict=True
-                    )
-                ],
-                2,
-            )
-            for asked, values, mask in probes
-        ]
-    )
+    found: list[torch.Tensor] = []
+    for asked, values, causal in ((queries, v.to(dtype), True), (torch.zeros_like(queries), cancelling, False)):
+        for start in sorted({place // size * size for place in PLACES}):
+            position = torch.arange(extent - KV_TILE + start, extent - KV_TILE + start + size).repeat_interleave(group)
+            hidden = (torch.arange(extent) > position[:, None]) & causal
+            mask = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, float("-inf"))
+            tile = asked[:, :, start * group : (start + size) * group]
+            rows = F.scaled_dot_product_attention(tile, keys, values, attn_mask=mask[None, None])[0, 0]
+            found += [rows[(p - start) * group :][:group] for p in PLACES if start <= p < start + size]
+    return torch.stack(found).view(2, -1, width)
