@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 
-from workers.inference.huge_pages import restart_with_huge_pages
+from workers.inference.huge_pages import restart_with_huge_pages, small_pages_from_now_on
 
 
 def main() -> int:
@@ -57,6 +57,7 @@ def main() -> int:
             pages=1 + -(-options.cache_tokens // PAGE_SIZE),
             max_step_tokens=options.max_step_tokens,
         )
+        small_pages_from_now_on()
         service = Service(model, EngineLoop(engine, options.max_waiting), verification)
         asyncio.run(serve(service, listener))
     except (WorkerError, KernelError) as error:

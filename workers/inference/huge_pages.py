@@ -1,10 +1,13 @@
-"""Weights in huge pages of memory: one entry of the processor's address cache for 2 MB instead of 4 kB.
+"""Weights and cache in huge pages of memory: one entry of the processor's address cache for 2 MB instead of 4 kB.
 
-A decoding step reads every weight once, so small pages cost it several per cent (docs/inference.md).
+A decoding step reads every weight once, so small pages cost it several per cent (docs/inference.md). What requests need
+for a moment comes in small pages: in huge ones the gaps between it stay resident, and a worker grew by 6 % in 10,000
+requests.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import sys
@@ -12,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 TUNABLE = "glibc.malloc.hugetlb"
+PR_SET_THP_DISABLE = 41  # <linux/prctl.h>
 SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
@@ -43,3 +47,9 @@ def restart_with_huge_pages() -> None:
     environment = environment_with_huge_pages(os.environ, platform.libc_ver(), SETTING.read_text())
     if environment is not None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606 - itself
+
+
+def small_pages_from_now_on() -> None:
+    """What is in huge pages stays there; memory that is asked for later comes in small ones."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)

@@ -36,6 +36,16 @@ def test_nothing_starts_anew_where_nothing_would_change(environment, libc, setti
     assert environment_with_huge_pages(environment, libc, setting) is None
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="huge pages are Linux's")
+def test_what_comes_after_the_model_comes_in_small_pages() -> None:
+    code = "from workers.inference.huge_pages import small_pages_from_now_on as small; small()\n"
+    code += "print([line for line in open('/proc/self/status') if line.startswith('THP_enabled')])"
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert said == "['THP_enabled:\\t0\\n']\n"
+
+
 def test_the_command_line_survives_the_new_start() -> None:
     code = "import sys; from workers.inference.huge_pages import restart_with_huge_pages as again; again()\n"
     code += "import os; print(os.getpid(), sys.argv[1:])"
