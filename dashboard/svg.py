@@ -14,9 +14,8 @@ from drift import figures
 from drift.rows import Cell
 
 WIDTH, HEIGHT = 120, 30
-UP = tuple(
-    f"{HEIGHT - 2 - quarter / 4:g}" for quarter in range(4 * (HEIGHT - 4) + 1)
-)  # from 0 to all, in quarter pixels
+# Heights from nothing to all, in quarter pixels, written once.
+UP = tuple(f"{HEIGHT - 2 - quarter / 4:g}" for quarter in range(4 * (HEIGHT - 4) + 1))
 STRIP_WIDTH = 140
 BARS = {"answered": (3, 12), "changed": (0, 18), "failing": (1, 16), "gap": (8, 2)}  # from the top, height
 KINDS = {

@@ -239,6 +239,9 @@ def likeliness(margin: float | None) -> str:
     return gettext("the best token was {number} times as likely as the second").format(number=f"{ratio:,.{digits}f}")
 
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
 def day(moment: datetime) -> str:
     """'29 Nov', on the clock that the moment bears; so all below."""
     return _written(pgettext("date", "{day} {month}"), moment)
@@ -293,6 +296,3 @@ def _written(pattern: str, moment: datetime) -> str:
         time=f"{moment.hour:02}:{moment.minute:02}",
         seconds=f"{moment.hour:02}:{moment.minute:02}:{moment.second:02}",
     )
-
-
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

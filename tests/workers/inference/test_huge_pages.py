@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 
 import pytest
 
-from workers.inference.huge_pages import environment_with_huge_pages
+from workers.inference.huge_pages import SETTING, environment_with_huge_pages
 
 MADVISE = "always [madvise] never"
 
@@ -48,9 +50,14 @@ def test_what_comes_after_the_model_comes_in_small_pages() -> None:
 
 def test_the_command_line_survives_the_new_start() -> None:
     code = "import sys; from workers.inference.huge_pages import restart_with_huge_pages as again; again()\n"
-    code += "import os; print(os.getpid(), sys.argv[1:])"
+    code += "import os; print(os.getpid(), os.environ.get('GLIBC_TUNABLES', ''), sys.argv[1:])"
+    plain = {name: value for name, value in os.environ.items() if name != "GLIBC_TUNABLES"}
+    setting = SETTING.read_text() if SETTING.is_file() else ""
+    wanted = environment_with_huge_pages(plain, platform.libc_ver(), setting) or {}
 
-    with subprocess.Popen([sys.executable, "-c", code, "--port", "a b"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "--port", "a b"], env=plain, stdout=subprocess.PIPE, text=True
+    ) as process:
         said = process.communicate(timeout=60)[0]
 
-    assert said.split(maxsplit=1) == [str(process.pid), "['--port', 'a b']\n"]
+    assert said == f"{process.pid} {wanted.get('GLIBC_TUNABLES', '')} ['--port', 'a b']\n"
