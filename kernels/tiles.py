@@ -17,16 +17,11 @@ KV_TILE = 64
 SIMD_LANES = 64
 """Two vectors of the widest element-wise loop (32 bf16 lanes): a whole multiple leaves no scalar tail."""
 
-
 SERIAL_ELEMENTS = 32_768
 """torch shares an element-wise operation among threads only above this many elements (``at::internal::GRAIN_SIZE``)."""
 
-
 CACHE_BYTES = 2 * 2**20
 """What a core with matrix tiles keeps close: its second-level cache."""
-
-VOCABULARY = 16_384
-"""Outputs from which on a weight is taken for a model's head, which meets one row of a sequence and not its prompt."""
 
 
 def row_tile(out_features: int, in_features: int, dtype: torch.dtype) -> int:
@@ -39,8 +34,7 @@ def row_tile(out_features: int, in_features: int, dtype: torch.dtype) -> int:
     the same bits (:mod:`kernels.row_tiles`).
     """
     if dtype == torch.bfloat16 and has_matrix_tiles():
-        large = out_features * in_features * dtype.itemsize > CACHE_BYTES
-        return 48 if large and out_features < VOCABULARY else 32
+        return 48 if out_features * in_features * dtype.itemsize > CACHE_BYTES else 32
     return 16
 
 

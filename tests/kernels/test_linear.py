@@ -64,4 +64,4 @@ def test_the_tile_does_not_depend_on_anything_but_the_weight_and_the_machine() -
     shapes = ((576, 576), (3072, 576), (49_152, 576))
 
     assert [row_tile(*shape, torch.float32) for shape in shapes] == [16, 16, 16]
-    assert [row_tile(*shape, torch.bfloat16) for shape in shapes] in ([16, 16, 16], [32, 48, 32])
+    assert [row_tile(*shape, torch.bfloat16) for shape in shapes] in ([16, 16, 16], [32, 48, 48])
